@@ -239,6 +239,8 @@ struct rnotify_sockaddr {
 	__u8 addr[16];
 };
 
+#define RNOTIFY_NO_REGIONS	(~0u)
+
 /**
  * struct rnotify_params - wishes for an endpoint, in CONNECT and ACCEPT
  * @recv_depth: notifications and messages that may be on their way or
@@ -247,6 +249,12 @@ struct rnotify_sockaddr {
  * @keepalive_ms: find a silent dead peer within this time, 0: 5000; 1000 at
  *	the least
  * @connect_timeout_ms: give up when not established by then, 0: 10000
+ * @remote_regions: regions that the peer may share with this endpoint at one
+ *	time, 0: 8, at most RNOTIFY_SHARES_MAX; RNOTIFY_NO_REGIONS: none
+ * @reserved: must be 0
+ *
+ * Ring entries that the endpoint reserves: recv_depth, send_depth (one
+ * TX_DONE each), two for each of remote_regions, and 3 for its own life.
  *
  * Larger than RNOTIFY_DEPTH_MAX or than the device allows: %EINVAL, before
  * anything is sent. RNOTIFY_IOCTL_ENDPOINT_INFO shows what is in force.
@@ -256,6 +264,8 @@ struct rnotify_params {
 	__u32 send_depth;
 	__u32 keepalive_ms;
 	__u32 connect_timeout_ms;
+	__u32 remote_regions;
+	__u32 reserved;
 };
 
 /**
