@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# rnotify: kernel module, library, command and tests.  `make help` lists targets.
+# Everything that is made lands in build/ (and the kernels and other fetched things
+# in a cache outside the tree), the sources stay as they are.
+
+MAKEFLAGS += --no-print-directory
+VM := selftests/vm
+RUNNING := $(shell uname -r)
+JOBS := $(shell nproc)
+
+# KERNEL: what to build for or run on: 6.1, 6.12, debug; empty is the running one
+KERNEL ?=
+KDIR ?= $(if $(KERNEL),$(shell $(VM)/kernel-dir $(KERNEL)),/lib/modules/$(RUNNING)/build)
+MODULE_DIR := build/$(or $(KERNEL),$(RUNNING))
+KBUILD = $(MAKE) -C "$(KDIR)" M="$(CURDIR)/$(MODULE_DIR)"
+
+PREFIX ?= /usr/local
+
+all: modules userspace
+
+help:
+	@echo 'On your own machine:'
+	@echo '  make                    rnotify.ko for the running kernel, library, command'
+	@echo '  make install            library, command, headers, man pages (PREFIX=$(PREFIX))'
+	@echo '  make modules_install    rnotify.ko for the running kernel'
+	@echo 'In virtual machines (nothing is changed on this one; Debian bookworm):'
+	@echo '  make demo               a file from one VM to another'
+	@echo '  make check              all tests on stock kernels 6.1 and 6.12, and lint'
+	@echo '  make check KERNEL=debug the kselftests on a kernel with KASAN, lockdep, kmemleak'
+	@echo '  make check-long         everything, on all three kernels'
+	@echo '  make vm [KERNEL=6.12]   a shell in a VM with everything loaded'
+	@echo 'Parts:'
+	@echo '  make setup              install missing packages, fetch the kernels'
+	@echo '  make modules KERNEL=6.1|6.12|debug'
+	@echo '  make userspace selftests unit lint clean'
+
+# -- building ------------------------------------------------------------------
+
+# A farm of links to the sources, so that kbuild has a directory of its own for
+# each kernel.
+farm:
+	@$(VM)/link-farm $(MODULE_DIR)
+
+modules: farm
+	+@$(KBUILD) $(KBUILD_ARGS) modules
+
+modules_install: modules
+	$(KBUILD) modules_install
+	depmod -a $(RUNNING)
+
+userspace:
+	+@$(MAKE) -C userspace O=$(CURDIR)/build/userspace
+
+install: userspace
+	$(MAKE) -C userspace O=$(CURDIR)/build/userspace PREFIX=$(PREFIX) install
+
+selftests: userspace
+	+@$(MAKE) -C selftests O=$(CURDIR)/build/selftests
+
+unit:
+	+@$(MAKE) -C selftests/unit O=$(CURDIR)/build/unit check
+
+# -- testing -------------------------------------------------------------------
+
+setup:
+	@$(VM)/setup
+
+debug-kernel: setup
+	@$(VM)/debug-kernel
+
+demo: setup
+	@$(VM)/check demo
+
+check: setup
+	@$(VM)/check $(or $(KERNEL),all)
+
+check-long: setup
+	@$(VM)/check long
+
+lint: setup
+	@$(VM)/lint
+
+vm: setup
+	@$(VM)/check vm $(or $(KERNEL),6.12)
+
+clean:
+	rm -rf build
+
+.PHONY: all help farm modules modules_install userspace install selftests unit \
+	setup debug-kernel demo check check-long lint vm clean
