@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: LGPL-2.1 OR MIT
+# shellcheck shell=dash
+#
+# Functions of the guest's first process.  Fd 9 is the output line to the runner.
+
+# What bring_up is busy with; init tells it to the runner if that fails
+BROKEN=start
+
+# A line for the runner, in order with the programs' output; a program that
+# stopped in the middle of a line must not swallow it.
+vm_mark() {
+	printf '\n@@vm %s\n' "$*" >&9
+}
+
+# A mark in the kernel log, so that the runner knows whose splat it is.
+vm_kmsg() {
+	echo "<4>vm: $*" >/dev/kmsg
+}
+
+# Everything between the mounts and the first program.
+bring_up() {
+	local m
+	ip link set lo up
+	while read -r m; do
+		BROKEN="insmod $m"
+		insmod "$m" || return 1
+	done </etc/vm/modules
+	BROKEN='network and soft-RoCE'
+	network_up || return 1
+	[ -n "$VM_RNOTIFY" ] || return 0
+	BROKEN='insmod rnotify.ko'
+	# shellcheck disable=SC2086 # parameters are words
+	insmod /t/rnotify.ko $VM_MODPARAMS || return 1
+	BROKEN='/dev/rnotify'
+	[ -c /dev/rnotify ] || return 1
+	chown root:rdma /dev/rnotify
+	chmod 0660 /dev/rnotify
+}
+
+# The netdev is a dummy (one VM, both ends on one address) or the virtio card.
+network_up() {
+	local dev=$VM_NETDEV
+	[ -n "$dev" ] || return 0
+	echo 0 >/proc/sys/net/ipv6/conf/default/accept_dad
+	echo 0 >/proc/sys/net/ipv6/conf/default/router_solicitations
+	[ "$dev" = d0 ] && ip link add d0 type dummy
+	ip link set "$dev" mtu "$VM_MTU" up || return 1
+	ip addr add "$RNOTIFY_ADDR/24" dev "$dev" || return 1
+	ip -6 addr add "$RNOTIFY_ADDR6/64" dev "$dev" nodad || return 1
+	rdma link add rxe0 type rxe netdev "$dev"
+}
+
+# One line with everything that must be back at its base after a program.
+gauges() {
+	local pins vmpin rdma
+	pins=$(awk '/^nr_foll_pin_acquired/ { n += $2 } /^nr_foll_pin_released/ { n -= $2 }
+		END { print n + 0 }' /proc/vmstat)
+	vmpin=$(cat /proc/[0-9]*/status 2>/dev/null |
+		awk '/^VmPin/ { n += $2 } END { print n + 0 }')
+	rdma=$(rdma resource show 2>/dev/null | sed 's/^[0-9]*: //' | tr -s ' \n' ' ')
+	echo "pins=$pins VmPin=$vmpin rdma=($rdma)"
+}
+
+# Is everything back?  Last references go away from workqueues and RCU: patience.
+check_gauges() {
+	local now i=0
+	while now=$(gauges); [ "$now" != "$VM_BASE" ]; do
+		i=$((i + 1))
+		if [ $i -gt 50 ]; then
+			vm_mark "gauges $1 bad $VM_BASE -> $now"
+			return
+		fi
+		sleep 0.1
+	done
+	vm_mark "gauges $1 ok $now"
+}
+
+# Debug kernels: what has no pointer to it any more?  The second scan drops what
+# merely was on its way during the first.
+check_leaks() {
+	local f=/sys/kernel/debug/kmemleak
+	[ -n "$VM_KMEMLEAK" ] && [ -w $f ] || return 0
+	echo scan >$f
+	if [ -n "$(head -c1 $f)" ]; then
+		sleep 6
+		echo scan >$f
+	fi
+	cat $f >/tmp/kmemleak
+	echo clear >$f
+	if [ -s /tmp/kmemleak ]; then
+		vm_mark "leaks $1 bad"
+		sed 's/^/# /' /tmp/kmemleak >&9
+	else
+		vm_mark "leaks $1 ok"
+	fi
+}
+
+# Runs in the background beside a program: on expiry the blocked tasks and the
+# backtraces of the CPUs go to the console, then the program is killed.
+watchdog() {
+	sleep "$2"
+	vm_mark "timeout $1 $2"
+	dmesg -n 8
+	echo w >/proc/sysrq-trigger
+	echo l >/proc/sysrq-trigger
+	sleep 1
+	dmesg -n 6
+	kill -9 -"$3" 2>/dev/null
+}
+
+# run_program NAME LIMIT COMMAND...
+run_program() {
+	local name=$1 limit=$2 pid dog rc
+	shift 2
+	vm_mark "begin $name $limit"
+	vm_kmsg "begin $name"
+	cd /tmp || return
+	setsid "$@" </dev/null >/dev/ttyS2 2>&1 9>&- &
+	pid=$!
+	watchdog "$name" "$limit" "$pid" &
+	dog=$!
+	wait $pid
+	rc=$?
+	kill $dog 2>/dev/null
+	# its forgotten children: the session is named after the program
+	kill -9 -$pid 2>/dev/null
+	vm_mark "exit $name $rc"
+	check_gauges "$name"
+	check_leaks "$name"
+	vm_kmsg "end $name"
+	vm_mark "end $name"
+}
+
+# After the last program the module must go, and everything with it.
+run_unload() {
+	[ -n "$VM_RNOTIFY" ] && [ -d /sys/module/rnotify ] || return 0
+	printf 'TAP version 13\n1..1\n' >/tmp/unload
+	run_program rmmod "$VM_LIMIT" /bin/sh -c '
+		echo 1..1
+		if rmmod rnotify; then
+			echo "ok 1 rmmod"
+		else
+			echo "not ok 1 rmmod"
+		fi'
+}
+
+run_job() {
+	local name limit cmd
+	VM_BASE=$(gauges)
+	while read -r name limit cmd; do
+		run_program "$name" "$limit" /bin/sh -c "exec $cmd"
+	done </job/list
+	run_unload
+}

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: LGPL-2.1 OR MIT
+# shellcheck shell=dash
+#
+# Prompt of the interactive shell.
+PS1="\u@$ROLE:\w\$ "

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: LGPL-2.1 OR MIT
+"""A job: programs to run in one guest, or one script to run in two.  Puts the
+guests together, runs sessions until every program had its turn, and judges."""
+
+import os
+import queue
+import shlex
+import shutil
+import subprocess
+import tempfile
+import time
+
+from . import cpio, initramfs, paths, qemu, report, session, tap
+
+LIMIT_SECONDS = 120
+MAX_BOOTS = 4
+
+
+def slowness(kernel, accel):
+    """How much longer than on a stock kernel under KVM may things take?"""
+    if kernel.debug:
+        return 8 if accel == "kvm" else 20
+    return 1 if accel == "kvm" else 3
+
+
+class Item:
+    """A program of the job: its name (for results), command line, host file."""
+
+    def __init__(self, text):
+        words = shlex.split(text)
+        self.host = words[0]
+        if not os.path.isfile(self.host):
+            raise SystemExit(f"no such program: {self.host}")
+        base = os.path.basename(self.host)
+        self.name = os.path.splitext(base)[0]
+        self.command = shlex.join(["/t/" + base] + words[1:])
+
+
+class Job:
+    """Everything that a run needs to know."""
+
+    def __init__(self, kernel, items, two=False):
+        self.kernel = kernel
+        self.items = items
+        self.two = two
+        self.files = []             # (host, guest) put into every guest
+        self.files_of = {}          # role -> the same, for one guest
+        self.env = {}
+        self.limit = LIMIT_SECONDS
+        self.mtu = 1500
+        self.module = True          # load rnotify.ko?
+        self.module_parameters = ""
+        self.accel = None
+        self.icount = False
+        self.memory = "2G"
+        self.smp = 2
+        self.slow = None
+        self.show = None
+        self.console_log = None
+
+    # -- what goes into the guests ----------------------------------------------
+
+    def _settings(self, role, mode):
+        two = role in ("a", "b")
+        me, peer = ("2", "1") if role == "b" else ("1", "2" if two else "1")
+        env = {
+            "ROLE": role, "VM_MODE": mode, "VM_MTU": self.mtu,
+            "VM_NETDEV": "" if mode == "probe" else "eth0" if two else "d0",
+            "VM_RNOTIFY": "y" if self.module and mode != "probe" else "",
+            "VM_MODPARAMS": self.module_parameters,
+            "VM_KMEMLEAK": "y" if self.kernel.debug else "",
+            "VM_LIMIT": int(self.limit * (self.slow or 1)),
+            "VM_HUNG_TASK": 120 if self.kernel.debug else 45,
+            "RNOTIFY_ADDR": "10.0.0." + me, "RNOTIFY_ADDR6": "fd00::" + me,
+            "PEER_ADDR": "10.0.0." + peer, "PEER_ADDR6": "fd00::" + peer,
+            "RNOTIFY_SLOW": self.slow or 1, "RNOTIFY_KERNEL": self.kernel.name,
+        }
+        env.update(self.env)
+        return "".join(f"export {k}={shlex.quote(str(v))}\n" for k, v in env.items())
+
+    def _overlay(self, role, mode, items):
+        arch = cpio.Archive()
+        arch.data("job/env", self._settings(role, mode).encode())
+        limit = int(self.limit * (self.slow or 1))
+        arch.data("job/list", "".join(
+            f"{i.name} {limit} {i.command}\n" for i in items).encode())
+        if mode == "probe":
+            return arch.bytes()
+        if self.module:
+            if not os.path.exists(self.kernel.rnotify):
+                raise SystemExit(f"{self.kernel.rnotify} is not there: run "
+                                 f"'make modules KERNEL={self.kernel.name}'")
+            arch.file("t/rnotify.ko", self.kernel.rnotify)
+        for item in items:
+            initramfs.add_program(arch, "t/" + os.path.basename(item.host), item.host, 0o755)
+        for host, guest in _installed() + self.files + self.files_of.get(role, []):
+            if guest not in arch:
+                initramfs.add_program(arch, guest, host)
+        return arch.bytes()
+
+    # -- running ----------------------------------------------------------------
+
+    def prepare(self):
+        """Choose the accelerator, unless told."""
+        if not self.accel:
+            probe = Job(self.kernel, [])
+            probe.module = False
+            self.accel = "tcg" if self.icount else qemu.accelerator(
+                self.kernel, [initramfs.base(self.kernel),
+                              probe._overlay("one", "probe", [])])
+        if self.slow is None:
+            self.slow = slowness(self.kernel, self.accel)
+
+    def _setup(self):
+        return qemu.Setup(self.accel, self.icount, self.smp, self.memory)
+
+    def shell(self, role="one"):
+        """An interactive guest."""
+        self.prepare()
+        machine = qemu.Machine(role, self.kernel, self._setup(), queue.Queue())
+        return machine.shell([initramfs.base(self.kernel),
+                              self._overlay(role, "shell", self.items)])
+
+    def _boot(self, items):
+        """One session with the given programs; returns its guests."""
+        events = queue.Queue()
+        roles = ("a", "b") if self.two else ("one",)
+        machines = [qemu.Machine(r, self.kernel, self._setup(), events) for r in roles]
+        base = initramfs.base(self.kernel)
+        wire = tempfile.mkdtemp(prefix="rvm-wire")
+        try:
+            for m in machines:
+                m.start([base, self._overlay(m.role, "job", items)],
+                        net=self._net(m.role, os.path.join(wire, "wire")))
+            run = session.Session(machines, events, self.slow, self.show)
+            run.run()
+            return list(run.guests.values())
+        finally:
+            for m in machines:
+                self._save_console(m)
+                m.kill()
+            shutil.rmtree(wire, ignore_errors=True)
+
+    def _net(self, role, path):
+        if not self.two:
+            return None
+        server = role == "a"
+        end = time.monotonic() + 10
+        while not server and not os.path.exists(path) and time.monotonic() < end:
+            time.sleep(0.05)
+        return (f"stream,id=n0,server={'on' if server else 'off'},"
+                f"addr.type=unix,addr.path={path}")
+
+    def _save_console(self, machine):
+        if not self.console_log:
+            return
+        name = f"{self.console_log}-{machine.role}.log" if self.two else \
+            self.console_log + ".log"
+        with open(name, "a", encoding="utf-8") as f:
+            f.write("\n".join(machine.console) + "\n")
+
+    def run(self):
+        """Run everything; returns the results."""
+        self.prepare()
+        out = report.Collector(self.kernel.name)
+        todo = list(self.items)
+        for _ in range(MAX_BOOTS):
+            guests = self._boot(todo)
+            names = {p.name for g in guests for p in g.programs}
+            todo = [i for i in todo if i.name not in names]
+            for g in guests:
+                self._judge(g, out)
+            if not todo or not names - {"boot", "rmmod"}:
+                break
+        for item in todo:
+            out.add(item.name, tap.Result(tap.FAIL, "start", "was never started"))
+        return out
+
+    def _judge(self, guest, out):
+        prefix = guest.machine.role + "." if self.two else ""
+        for p in guest.programs:
+            need_plan = not self.two and p.name != "boot"
+            for r in p.parser.finish(p.exit, need_plan) + p.extra:
+                out.add(prefix + p.name, r)
+            out.time(prefix + p.name, p.seconds)
+        if guest.broken:
+            out.add(prefix + "boot", tap.Result(tap.FAIL, "boot", guest.broken))
+            for line in guest.machine.console[-30:]:
+                if self.show:
+                    self.show(guest.machine.role, "console: " + line)
+
+
+def _installed():
+    """The command and the examples, if built: they are on the guest's PATH."""
+    found = []
+    top = os.path.join(paths.BUILD, "userspace")
+    for where in (top, os.path.join(top, "examples")):
+        if not os.path.isdir(where):
+            continue
+        for name in sorted(os.listdir(where)):
+            path = os.path.join(where, name)
+            if os.path.isfile(path) and os.access(path, os.X_OK) and \
+                    ".so" not in name and initramfs.is_elf(path):
+                found.append((path, "usr/bin/" + name))
+            elif name.startswith("librnotify.so."):
+                found.append((path, "usr/lib/" + name))
+    return found
+
+
+def build_kernel_module(kernel):
+    """Make sure that rnotify.ko is there and new."""
+    subprocess.run(["make", "-s", "-C", paths.ROOT, "modules",
+                    "KERNEL=" + kernel.name], check=True)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: LGPL-2.1 OR MIT
+"""Results: collected, printed one line per test, kept in a file so that several
+runs can be added up."""
+
+import json
+
+from . import tap
+
+
+class Collector:
+    """The results of runs; the same test of two guests or boots counts twice."""
+
+    def __init__(self, kernel):
+        self.kernel = kernel
+        self.rows = []              # (kernel, program, status, name, why)
+        self.times = {}
+        self._allowed = tap.AllowedSkips()
+
+    def add(self, program, result):
+        """Judge and keep one result."""
+        result = self._allowed.judge(self.kernel, program, result)
+        self.rows.append((self.kernel, program, result.status, result.name, result.why))
+
+    def time(self, program, seconds):
+        """How long a program ran."""
+        self.times[program] = seconds
+
+    def save(self, path):
+        """Keep for `rvm summary`."""
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump({"rows": self.rows, "times": self.times}, f)
+
+
+def load(paths):
+    """Rows of several saved files; one that is missing or broken is a failure."""
+    rows = []
+    for path in paths:
+        try:
+            with open(path, encoding="utf-8") as f:
+                rows += [tuple(r) for r in json.load(f)["rows"]]
+        except (OSError, ValueError, KeyError) as e:
+            rows.append(("-", path, tap.FAIL, "results", f"not there: {e}"))
+    return rows
+
+
+def line(row):
+    """One result as a line of text."""
+    kernel, program, status, name, why = row
+    word = {tap.PASS: "ok", tap.FAIL: "not ok", tap.SKIP: "skip"}[status]
+    return f"{word:<6} {kernel:<5} {program}: {name}" + (f" -- {why}" if why else "")
+
+
+def summary(rows, write=print, only_failures=False):
+    """Print all rows, then the failures again, then the totals; returns the exit
+    status: no test at all is a failure, too."""
+    count = {s: sum(r[2] == s for r in rows) for s in (tap.PASS, tap.FAIL, tap.SKIP)}
+    if not only_failures:
+        for row in rows:
+            write(line(row))
+    if count[tap.FAIL]:
+        write("")
+        write("Failures:")
+        for row in rows:
+            if row[2] == tap.FAIL:
+                write("  " + line(row))
+    write("")
+    write(totals(count[tap.PASS], count[tap.FAIL], count[tap.SKIP]))
+    return 1 if count[tap.FAIL] or not count[tap.PASS] else 0
+
+
+def totals(passed, failed, skipped):
+    """The closing line."""
+    return f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else "")
