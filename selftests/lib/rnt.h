@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the selftest programs share: contexts and their rings, awaited events,
+ * connected pairs, posts. Everything speaks to the kernel by raw ioctls, so
+ * that the ABI itself is what is tested.
+ *
+ * A helper that finds its expectation not met prints where and what, and
+ * aborts the process. That works in threads and in forked children, too, where
+ * the ASSERT_*() of the harness do not.
+ */
+#ifndef _RNT_H
+#define _RNT_H
+
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <linux/rnotify.h>
+
+#define RNT_PAGE	4096u
+#define RNT_KIB		1024ul
+#define RNT_MIB		(1024ul * 1024)
+#define RNT_GIB		(1024ul * 1024 * 1024)
+
+/* An awaited event or process has this long, times RNOTIFY_SLOW. */
+#define RNT_PATIENCE_MS	10000
+
+/* ---- failing ---- */
+
+/* Remember the caller, for the report of a helper that fails. */
+void rnt_at(const char *file, int line);
+void rnt_fail_at(const char *file, int line, const char *fmt, ...)
+	__attribute__((noreturn, format(printf, 3, 4)));
+
+#define rnt_fail(...)	rnt_fail_at(__FILE__, __LINE__, __VA_ARGS__)
+#define rnt_check(cond) do {						\
+	if (!(cond))							\
+		rnt_fail("not true: %s (errno %d)", #cond, errno);	\
+} while (0)
+#define rnt_check_eq(want, seen) do {					\
+	long long want_ = (long long)(want), seen_ = (long long)(seen);	\
+	if (want_ != seen_)						\
+		rnt_fail("%s is %lld (%#llx), not %s (%lld)", #seen,	\
+			 seen_, seen_, #want, want_);			\
+} while (0)
+
+/* ---- time ---- */
+
+uint64_t rnt_now_ns(void);		/* CLOCK_MONOTONIC */
+double rnt_slow(void);			/* RNOTIFY_SLOW, 1 if unset */
+uint64_t rnt_deadline(unsigned int ms);	/* now plus ms, scaled */
+int rnt_left_ms(uint64_t deadline);	/* for poll(): at least 0 */
+int rnt_seconds(int seconds);		/* scaled, for test timeouts */
+unsigned int rnt_count(unsigned int n);	/* rounds: fewer on slow kernels */
+void rnt_sleep_us(unsigned int us);	/* think time of a test, not a wait */
+
+/*
+ * The harness gives each test 30 s; here they grow with RNOTIFY_SLOW. Works
+ * for TEST_F() only, whose time is computed when the program starts.
+ */
+#define RNT_TIMEOUT(seconds)	rnt_seconds(seconds)
+
+/* ---- contexts ---- */
+
+struct rnt_seen {
+	__u32 endpoint;
+	bool down;
+	__u64 seq;
+};
+
+struct rnt_ctx {
+	int fd;
+	struct rnotify_setup setup;
+	const struct rnotify_ring_head *head;
+	const struct rnotify_event *entries;
+	struct rnotify_ring_tail *tail;
+	const char *msgs;		/* message area or NULL */
+	__u32 cons;
+	__u32 mask;
+	/* events consumed, but not asked for yet */
+	struct rnotify_event *stash;
+	unsigned int nr_stash;
+	unsigned int max_stash;
+	/* what was seen of each endpoint, to check that nothing is lost */
+	struct rnt_seen *seen;
+	unsigned int nr_seen;
+};
+
+int rnt_open(void);
+/* 0 or -errno; a positive return of the kernel is a failure of the test */
+int rnt_ioctl(int fd, unsigned long cmd, void *arg);
+void rnt_init(struct rnt_ctx *c, unsigned int ring, unsigned int msg_size);
+void rnt_map(struct rnt_ctx *c);	/* the mappings, after SETUP */
+void rnt_close(struct rnt_ctx *c);
+void rnt_destroy(struct rnt_ctx *c, __u32 id);
+int rnt_destroy_err(struct rnt_ctx *c, __u32 id);
+int rnt_disconnect(struct rnt_ctx *c, __u32 endpoint);
+void rnt_info(struct rnt_ctx *c, __u32 endpoint,
+	      struct rnotify_endpoint_info *info);
+int rnt_wait(struct rnt_ctx *c, unsigned int min_events, __s64 timeout_ns,
+	     __u64 spin_ns, __u32 *nr);
+void rnt_kick(struct rnt_ctx *c);
+
+/* ---- the ring, by hand ---- */
+
+__u32 rnt_pending(struct rnt_ctx *c);
+const struct rnotify_event *rnt_peek(struct rnt_ctx *c);
+/* Give entries back and kick if the kernel asks for it. */
+void rnt_consume(struct rnt_ctx *c, unsigned int n);
+/* poll() for events; revents, 0 on timeout */
+short rnt_poll(struct rnt_ctx *c, short events, unsigned int ms);
+
+/* ---- events, one at a time, for one endpoint or for all (0) ---- */
+
+const char *rnt_type_name(unsigned int type);
+bool rnt_take(struct rnt_ctx *c, __u32 endpoint, struct rnotify_event *ev,
+	      unsigned int ms);
+/* Put an event back, to be the next that is taken. */
+void rnt_untake(struct rnt_ctx *c, const struct rnotify_event *ev);
+void rnt_expect_(struct rnt_ctx *c, __u32 endpoint, unsigned int type,
+		 struct rnotify_event *ev);
+void rnt_expect_none_(struct rnt_ctx *c, __u32 endpoint, unsigned int ms);
+
+#define rnt_expect(...) \
+	(rnt_at(__FILE__, __LINE__), rnt_expect_(__VA_ARGS__))
+#define rnt_expect_none(...) \
+	(rnt_at(__FILE__, __LINE__), rnt_expect_none_(__VA_ARGS__))
+
+/* ---- connections ---- */
+
+struct rnt_pair {
+	struct rnt_ctx *a;	/* active side */
+	struct rnt_ctx *b;	/* passive side; may be the same context */
+	__u32 ea;
+	__u32 eb;
+	__u32 listener;
+	__u16 port;
+};
+
+void rnt_addr(struct rnotify_sockaddr *sa, const char *text, __u16 port);
+const char *rnt_addr4(void);
+const char *rnt_addr6(void);
+__u32 rnt_listen_(struct rnt_ctx *c, const char *addr, __u16 *port,
+		  unsigned int backlog);
+__u32 rnt_connect_(struct rnt_ctx *c, const char *addr, __u16 port,
+		   const struct rnotify_params *params, __u64 cookie);
+int rnt_connect_err(struct rnt_ctx *c, struct rnotify_connect *arg,
+		    const char *addr, __u16 port);
+int rnt_accept(struct rnt_ctx *c, __u32 endpoint,
+	       const struct rnotify_params *params, __u64 cookie);
+int rnt_reject(struct rnt_ctx *c, __u32 endpoint);
+__u32 rnt_request_(struct rnt_ctx *c, __u32 listener,
+		   struct rnotify_event *ev);
+void rnt_pair_open_(struct rnt_pair *p, struct rnt_ctx *a, struct rnt_ctx *b,
+		    const struct rnotify_params *pa,
+		    const struct rnotify_params *pb);
+/* One more connection of the same two contexts through the pair's listener. */
+void rnt_pair_more_(const struct rnt_pair *p, struct rnt_pair *more);
+
+#define rnt_listen(...) (rnt_at(__FILE__, __LINE__), rnt_listen_(__VA_ARGS__))
+#define rnt_connect(...) (rnt_at(__FILE__, __LINE__), rnt_connect_(__VA_ARGS__))
+#define rnt_request(...) (rnt_at(__FILE__, __LINE__), rnt_request_(__VA_ARGS__))
+#define rnt_pair_open(...) \
+	(rnt_at(__FILE__, __LINE__), rnt_pair_open_(__VA_ARGS__))
+#define rnt_pair_more(...) \
+	(rnt_at(__FILE__, __LINE__), rnt_pair_more_(__VA_ARGS__))
+
+/* ---- memory ---- */
+
+struct rnt_region {
+	__u32 id;
+	char *p;
+	size_t len;
+	bool alloc;
+};
+
+int rnt_register(struct rnt_ctx *c, struct rnotify_register *reg, void *p,
+		 __u64 len, __u32 flags);
+void rnt_region_alloc_(struct rnt_ctx *c, struct rnt_region *r, size_t len);
+void rnt_region_user_(struct rnt_ctx *c, struct rnt_region *r, void *p,
+		      size_t len, __u32 flags);
+void rnt_region_drop(struct rnt_ctx *c, struct rnt_region *r);
+int rnt_share_err(struct rnt_ctx *c, struct rnotify_share *share);
+__u32 rnt_share_(struct rnt_ctx *c, __u32 endpoint, __u32 region, __u64 offset,
+		 __u64 length, __u32 rights, __u64 tag);
+/* b's region for a: share it and wait until a knows it; returns remote_id */
+__u32 rnt_grant_(struct rnt_pair *p, __u32 region, __u64 offset, __u64 length,
+		 __u32 rights, __u32 *share_id);
+void *rnt_anon(size_t len);		/* zeroed private memory */
+
+#define rnt_region_alloc(...) \
+	(rnt_at(__FILE__, __LINE__), rnt_region_alloc_(__VA_ARGS__))
+#define rnt_region_user(...) \
+	(rnt_at(__FILE__, __LINE__), rnt_region_user_(__VA_ARGS__))
+#define rnt_share(...) (rnt_at(__FILE__, __LINE__), rnt_share_(__VA_ARGS__))
+#define rnt_grant(...) (rnt_at(__FILE__, __LINE__), rnt_grant_(__VA_ARGS__))
+
+/* Bytes that depend on seed and position, so that a shift shows as well. */
+void rnt_fill(void *p, size_t len, unsigned int seed);
+/* Offset of the first wrong byte, -1 if all are right. */
+long rnt_diff(const void *p, size_t len, unsigned int seed);
+long rnt_diff_byte(const void *p, size_t len, unsigned char byte);
+
+/* ---- posting ---- */
+
+struct rnotify_op rnt_op_notify(__u32 endpoint, __u32 imm);
+struct rnotify_op rnt_op_rw(unsigned int opcode, __u32 endpoint, __u32 region,
+			    __u64 local, __u32 remote, __u64 roff, __u32 len);
+struct rnotify_op rnt_op_inline(unsigned int opcode, __u32 endpoint,
+				const void *p, __u32 remote, __u64 roff,
+				__u32 len);
+/*
+ * The ioctl with its outputs checked against each other. 0 or -errno.
+ * timeout_ms: < 0 for ever, 0 do not block, else scaled.
+ */
+int rnt_post(struct rnt_ctx *c, const struct rnotify_op *ops, unsigned int nr,
+	     int timeout_ms, unsigned int *accepted, int *error);
+int rnt_try(struct rnt_ctx *c, const struct rnotify_op *op);
+/* Must be accepted, within the usual patience. */
+void rnt_post1_(struct rnt_ctx *c, const struct rnotify_op *op);
+
+#define rnt_post1(...) (rnt_at(__FILE__, __LINE__), rnt_post1_(__VA_ARGS__))
+
+/* ---- processes and what the kernel tells about itself ---- */
+
+pid_t rnt_fork(void);			/* the child dies with its parent */
+void rnt_join_(pid_t pid);		/* must end well, soon */
+void rnt_kill(pid_t pid);		/* SIGKILL and reap */
+#define rnt_join(pid) (rnt_at(__FILE__, __LINE__), rnt_join_(pid))
+
+/* "key: number" or "key number" in a /proc file; -1 if it is not there */
+long long rnt_proc(const char *file, const char *key);
+long long rnt_vmpin_kib(void);		/* of this process */
+long long rnt_pins(void);		/* pages pinned in the whole system */
+/* Pins are dropped from workqueues, too: wait until no more than that. */
+bool rnt_pins_back(long long pins);
+long long rnt_hw_counter(const char *name);	/* of rxe0, port 1 */
+
+#endif /* _RNT_H */
