@@ -3,7 +3,7 @@
 #
 # Functions of the guest's first process.  Fd 9 is the output line to the runner.
 
-# What bring_up is busy with; init tells it to the runner if that fails
+# What bring_up is busy with
 BROKEN=start
 
 # A line for the runner, in order with the programs' output; a program that
@@ -19,6 +19,10 @@ vm_kmsg() {
 
 # Everything between the mounts and the first program.
 bring_up() {
+	bring_up_steps || vm_mark "broken $BROKEN"
+}
+
+bring_up_steps() {
 	local m
 	ip link set lo up
 	while read -r m; do
@@ -134,7 +138,6 @@ run_program() {
 # After the last program the module must go, and everything with it.
 run_unload() {
 	[ -n "$VM_RNOTIFY" ] && [ -d /sys/module/rnotify ] || return 0
-	printf 'TAP version 13\n1..1\n' >/tmp/unload
 	run_program rmmod "$VM_LIMIT" /bin/sh -c '
 		echo 1..1
 		if rmmod rnotify; then

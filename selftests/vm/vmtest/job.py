@@ -4,6 +4,7 @@ guests together, runs sessions until every program had its turn, and judges."""
 
 import os
 import queue
+import re
 import shlex
 import shutil
 import subprocess
@@ -23,6 +24,21 @@ def slowness(kernel, accel):
     return 1 if accel == "kvm" else 3
 
 
+def _directives(host, name):
+    """A test says in its source what it needs, in a comment: "rvm: limit=300",
+    "rvm: kernels=6.12,debug", "rvm: mtu=4096", "rvm: long=1"."""
+    found = {}
+    source = os.path.join(paths.ROOT, "selftests", name + ".c")
+    if not os.path.exists(source):
+        source = host
+    with open(source, encoding="utf-8", errors="replace") as f:
+        for line in f.read(1 << 16).splitlines():
+            m = re.search(r"\brvm: (\w+=.*)", line)
+            if m:
+                found.update(w.split("=", 1) for w in m[1].split() if "=" in w)
+    return found
+
+
 class Item:
     """A program of the job: its name (for results), command line, host file."""
 
@@ -34,6 +50,15 @@ class Item:
         base = os.path.basename(self.host)
         self.name = os.path.splitext(base)[0]
         self.command = shlex.join(["/t/" + base] + words[1:])
+        self.directives = _directives(self.host, self.name)
+
+    def limit(self, default):
+        """Seconds that the program may take on a fast machine."""
+        return float(self.directives.get("limit", default))
+
+    def runs_on(self, kernel):
+        """Is the program meant for this kernel?"""
+        return kernel in self.directives.get("kernels", kernel).split(",")
 
 
 class Job:
@@ -55,7 +80,8 @@ class Job:
         self.memory = "2G"
         self.smp = 2
         self.slow = None
-        self.show = None
+        self.show = None            # called with (role, line) of live output
+        self.over = None            # called with (role, program) at its end
         self.console_log = None
 
     # -- what goes into the guests ----------------------------------------------
@@ -81,9 +107,9 @@ class Job:
     def _overlay(self, role, mode, items):
         arch = cpio.Archive()
         arch.data("job/env", self._settings(role, mode).encode())
-        limit = int(self.limit * (self.slow or 1))
         arch.data("job/list", "".join(
-            f"{i.name} {limit} {i.command}\n" for i in items).encode())
+            f"{i.name} {i.limit(self.limit) * (self.slow or 1):.0f} {i.command}\n"
+            for i in items).encode())
         if mode == "probe":
             return arch.bytes()
         if self.module:
@@ -132,7 +158,7 @@ class Job:
             for m in machines:
                 m.start([base, self._overlay(m.role, "job", items)],
                         net=self._net(m.role, os.path.join(wire, "wire")))
-            run = session.Session(machines, events, self.slow, self.show)
+            run = session.Session(machines, events, self.slow, self.show, self.over)
             run.run()
             return list(run.guests.values())
         finally:
@@ -210,4 +236,5 @@ def _installed():
 def build_kernel_module(kernel):
     """Make sure that rnotify.ko is there and new."""
     subprocess.run(["make", "-s", "-C", paths.ROOT, "modules",
-                    "KERNEL=" + kernel.name], check=True)
+                    "KERNEL=" + kernel.name], check=True,
+                   env={k: v for k, v in os.environ.items() if k != "MAKEFLAGS"})

@@ -50,13 +50,12 @@ def line(row):
     return f"{word:<6} {kernel:<5} {program}: {name}" + (f" -- {why}" if why else "")
 
 
-def summary(rows, write=print, only_failures=False):
+def summary(rows, write=print):
     """Print all rows, then the failures again, then the totals; returns the exit
     status: no test at all is a failure, too."""
-    count = {s: sum(r[2] == s for r in rows) for s in (tap.PASS, tap.FAIL, tap.SKIP)}
-    if not only_failures:
-        for row in rows:
-            write(line(row))
+    count = _count(rows)
+    for row in rows:
+        write(line(row))
     if count[tap.FAIL]:
         write("")
         write("Failures:")
@@ -64,10 +63,22 @@ def summary(rows, write=print, only_failures=False):
             if row[2] == tap.FAIL:
                 write("  " + line(row))
     write("")
-    write(totals(count[tap.PASS], count[tap.FAIL], count[tap.SKIP]))
+    write(total_of(rows))
+    return status(rows)
+
+
+def _count(rows):
+    return {s: sum(r[2] == s for r in rows) for s in (tap.PASS, tap.FAIL, tap.SKIP)}
+
+
+def status(rows):
+    """Exit status for these results."""
+    count = _count(rows)
     return 1 if count[tap.FAIL] or not count[tap.PASS] else 0
 
 
-def totals(passed, failed, skipped):
+def total_of(rows):
     """The closing line."""
-    return f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else "")
+    count = _count(rows)
+    return f"{count[tap.PASS]} passed, {count[tap.FAIL]} failed" + (
+        f", {count[tap.SKIP]} skipped" if count[tap.SKIP] else "")

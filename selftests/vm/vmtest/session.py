@@ -24,6 +24,7 @@ class Program:
         self.started = time.monotonic()
         self.seconds = 0.0
         self.extra = []         # results that the harness adds
+        self.lines = []         # its output
 
     def add(self, status, name, why=""):
         """A result of the harness's own about this program."""
@@ -48,10 +49,11 @@ class Guest:
 class Session:
     """Runs guests to their end."""
 
-    def __init__(self, machines, events, slow, show=None):
+    def __init__(self, machines, events, slow, show=None, over=None):
         self._events = events
         self._slow = slow
         self._show = show or (lambda role, line: None)
+        self._over = over or (lambda role, program: None)
         self.guests = {m.role: Guest(m) for m in machines}
         self._arrived = {}          # vm-sync name -> (roles, first time)
         self._released = set()      # (name, role)
@@ -99,6 +101,7 @@ class Session:
             self._show(guest.machine.role, text)
             if guest.current:
                 guest.current.parser.feed(text)
+                guest.current.lines.append(text)
 
     def _mark_up(self, guest, seconds):
         guest.up_after = float(seconds)
@@ -133,6 +136,7 @@ class Session:
 
     def _mark_end(self, guest, _name):
         guest.current.ended = True
+        self._over(guest.machine.role, guest.current)
         guest.current = None
         guest.deadline = time.monotonic() + GRACE_SECONDS * self._slow
 
@@ -170,7 +174,7 @@ class Session:
                 elif other is not guest:
                     self._released.add((name, other.machine.role))
             guest.machine.answer("ok")
-        elif time.monotonic() - first > limit:
+        elif time.monotonic() - first >= limit:
             del self._arrived[name]
             guest.machine.answer("fail timed out")
         elif any(g.finished for g in self.guests.values()):

@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1 OR MIT
+#
+# The same transfer over a link that loses 2 % of the packets in both directions.
+#
+# rvm: limit=300 file=1
+# shellcheck source=selftests/vm/guest/tap.sh disable=SC1091
+. /etc/vm/tap.sh
+# shellcheck source=selftests/two_vm/transfer.sh disable=SC1091
+. /t/transfer.sh
+
+plan 4
+tc qdisc add dev eth0 root netem loss 2% limit 10000
+head -c 16000000 /t/file.deb >/tmp/part 2>/dev/null
+export FILE=/tmp/part
+transfer 7472
+tc -s qdisc show dev eth0 | grep -o 'dropped [0-9]*' | head -n 1
+finish

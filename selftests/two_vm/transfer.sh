@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: LGPL-2.1 OR MIT
+# shellcheck shell=dash
+#
+# transfer PORT: guest a sends $FILE to guest b; four results in each guest.
+FILE=/t/file.deb
+
+# The number behind "notifications:" and the like in a command's output
+statistic() {
+	sed -n "s/.*\\b$2: *\\([0-9][0-9]*\\).*/\\1/p" "$1" | tail -n 1
+}
+
+digest() {
+	sha256sum "$1" | cut -d' ' -f1
+}
+
+send() {
+	echo "# sending $(stat -c %s $FILE) bytes, SHA-256 $(digest $FILE)"
+	sleep 1
+	check "sent" sh -c "rnotify send $FILE $PEER_ADDR:$1 >/tmp/log 2>&1"
+	cat /tmp/log
+	digest $FILE >/tmp/digest
+	check "statistics are printed" test -n "$(statistic /tmp/log notifications)"
+	ok "file had $(stat -c %s $FILE) bytes"
+}
+
+receive() {
+	rnotify recv --listen "0.0.0.0:$1" --out /tmp/received >/tmp/log 2>&1 &
+	pid=$!
+	sleep 1
+	vm-sync listening
+	wait $pid
+	code=$?
+	cat /tmp/log
+	check "received" test $code = 0
+	echo "# received $(stat -c %s /tmp/received) bytes, SHA-256 $(digest /tmp/received)"
+	n=$(statistic /tmp/log notifications)
+	w=$(statistic /tmp/log wakeups)
+	echo "# ${n:-no} notifications, ${w:-no} wake-ups"
+	check "notifications came" test "${n:-0}" -gt 0
+	check "fewer wake-ups than notifications" test "${w:-1}" -lt "${n:-0}"
+}
+
+transfer() {
+	if [ "$ROLE" = a ]; then
+		vm-sync listening
+		send "$1"
+	else
+		receive "$1"
+	fi
+	compare
+}
+
+# The sender tells its digest to the receiver over plain TCP, the other way round
+# for the verdict
+compare() {
+	if [ "$ROLE" = a ]; then
+		vm-sync digest
+		sleep 1
+		nc "$PEER_ADDR" 7400 </tmp/digest >/tmp/peer
+		check "the receiver's SHA-256 is ours" cmp -s /tmp/digest /tmp/peer
+	else
+		digest /tmp/received >/tmp/digest
+		nc -l -p 7400 </tmp/digest >/tmp/peer &
+		pid=$!
+		vm-sync digest
+		wait $pid
+		check "SHA-256 as at the sender" cmp -s /tmp/digest /tmp/peer
+	fi
+}

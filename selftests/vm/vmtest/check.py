@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: LGPL-2.1 OR MIT
+"""`make check` and its relatives: what to build, what to run where, two tasks at a
+time, one total at the end."""
+
+import concurrent.futures
+import glob
+import os
+import subprocess
+import sys
+import time
+
+from . import job, live, paths, report, tap
+
+RESULTS = os.path.join(paths.BUILD, "results")
+RVM = os.path.join(paths.VM, "rvm")
+# Two jobs share two cores without hardware virtualisation
+SLOW_STOCK = "6"
+SLOW_DEBUG = "30"
+
+
+class Task:
+    """Something to run: a command line, and where its results come from."""
+
+    def __init__(self, name, kernel, command, results=None):
+        self.name = name
+        self.kernel = kernel
+        self.command = command
+        self.results = results      # a file of rvm; else the output is TAP
+        self.log = os.path.join(RESULTS, name + ".log")
+
+    def run(self):
+        """Run it; returns its rows."""
+        started = time.monotonic()
+        live.say(f"== {self.name}")
+        if self.results and os.path.exists(self.results):
+            os.unlink(self.results)
+        with subprocess.Popen(self.command, cwd=paths.ROOT, text=True,
+                              errors="replace", stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as p:
+            rows = self._follow(p)
+        live.say(f"== {self.name}: {'failed' if report.status(rows) else 'done'} "
+                 f"after {time.monotonic() - started:.0f} s")
+        return rows
+
+    def _follow(self, process):
+        out = report.Collector(self.kernel)
+        parser = tap.Parser()
+        lines = []
+        with open(self.log, "w", encoding="utf-8") as log:
+            for line in process.stdout:
+                line = line.rstrip("\n")
+                log.write(line + "\n")
+                lines.append(line)
+                if self.results:
+                    live.say(line)
+                else:
+                    parser.feed(line)
+        process.wait()
+        if self.results:
+            if process.returncode < 0 or not os.path.exists(self.results):
+                out.add(self.name, tap.Result(tap.FAIL, "run", "no results: "
+                                              + " ".join(lines[-3:])))
+                return out.rows
+            return report.load([self.results])
+        code = process.returncode
+        for r in parser.finish(128 - code if code < 0 else code):
+            out.add(self.name, r)
+        if report.status(out.rows):
+            for line in lines:
+                live.say(f"{self.name}: {line}")
+        return out.rows
+
+
+def build(name, *command):
+    """Build something; its one row."""
+    live.say(f"== build {name}")
+    log = os.path.join(RESULTS, f"build-{name}.log")
+    with open(log, "w", encoding="utf-8") as f:
+        code = subprocess.call(command, cwd=paths.ROOT, stdin=subprocess.DEVNULL,
+                               stdout=f, stderr=f)
+    if code == 0:
+        return ("host", "build", tap.PASS, name, "")
+    with open(log, encoding="utf-8", errors="replace") as f:
+        for line in f.read().splitlines()[-60:]:
+            live.say(f"build {name}: {line}")
+    return ("host", "build", tap.FAIL, name, "see " + os.path.relpath(log, paths.ROOT))
+
+
+def build_all(kernels):
+    """Everything that tests need."""
+    jobs = f"-j{os.cpu_count()}"
+    rows = [build("modules-" + k, "make", jobs, "modules", "KERNEL=" + k) for k in kernels]
+    if os.path.isdir(os.path.join(paths.ROOT, "userspace")):
+        rows.append(build("userspace", "make", jobs, "userspace"))
+    rows.append(build("selftests", "make", jobs, "selftests"))
+    return rows
+
+
+def one_vm_items(kernel, long):
+    """Kselftest programs, compiled and shell."""
+    top = os.path.join(paths.ROOT, "selftests")
+    found = [os.path.join(paths.BUILD, "selftests", os.path.basename(c)[:-2])
+             for c in sorted(glob.glob(top + "/*.c"))]
+    found += sorted(glob.glob(top + "/*.sh"))
+    items = [job.Item(p) for p in found if os.path.exists(p)]
+    return [i.host for i in items if i.runs_on(kernel)
+            and (long or not i.directives.get("long"))]
+
+
+def two_vm_items(long):
+    """Scripts for two guests, with what they say they need."""
+    top = os.path.join(paths.ROOT, "selftests", "two_vm")
+    items = [job.Item(p) for p in sorted(glob.glob(top + "/*.sh"))
+             if os.access(p, os.X_OK)]
+    return [i for i in items if long or not i.directives.get("long")]
+
+
+def vm_task(kernel, programs, long):
+    """All programs in one guest."""
+    name = "vm-" + kernel
+    results = os.path.join(RESULTS, name + ".json")
+    cmd = [RVM, "run", "--kernel", kernel, "--no-build", "--brief", "--tag",
+           kernel + ": ", "--results", results, "--slow",
+           SLOW_DEBUG if kernel == "debug" else SLOW_STOCK]
+    if long:
+        cmd += ["--env", "RNOTIFY_LONG=1"]
+    return Task(name, kernel, cmd + programs, results)
+
+
+def two_vm_options(item):
+    """Options of rvm for one script."""
+    cmd = ["--add", os.path.join(paths.ROOT, "selftests", "two_vm", "transfer.sh"),
+           "--limit", item.directives.get("limit", str(job.LIMIT_SECONDS))]
+    if item.directives.get("file"):
+        cmd += ["--add-a", demo_file() + "=t/file.deb"]
+    for option in ("mtu", "memory", "smp"):
+        if option in item.directives:
+            cmd += ["--" + option, item.directives[option]]
+    return cmd
+
+
+def two_vm_task(kernel, item):
+    """One script in two guests."""
+    name = f"two-{item.name}-{kernel}"
+    results = os.path.join(RESULTS, name + ".json")
+    cmd = [RVM, "two", "--kernel", kernel, "--no-build", "--brief", "--tag",
+           f"{kernel}: {item.name}: ", "--results", results, "--slow",
+           SLOW_DEBUG if kernel == "debug" else SLOW_STOCK]
+    return Task(name, kernel, cmd + two_vm_options(item) + [item.host], results)
+
+
+def demo_file():
+    """A real file of at least 64 MiB: a kernel package."""
+    return os.path.join(paths.CACHE, "debs", "linux-image-6.1.deb")
+
+
+def host_tasks():
+    """What needs no guest."""
+    tasks = [Task("harness", "host", [os.path.join(paths.VM, "selftest")])]
+    if os.path.isdir(os.path.join(paths.ROOT, "selftests", "unit")):
+        tasks.append(Task("unit", "host", ["make", "-s", "unit"]))
+    tasks.append(Task("lint", "host", [os.path.join(paths.VM, "lint")]))
+    return tasks
+
+
+def run_tasks(tasks):
+    """Two at a time, in this order."""
+    rows = []
+    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+        for result in pool.map(Task.run, tasks):
+            rows += result
+    return rows
+
+
+def check(kernels, long=False, host=True):
+    """The whole; returns the exit status."""
+    started = time.monotonic()
+    os.makedirs(RESULTS, exist_ok=True)
+    rows = build_all(kernels)
+    built = {r[3] for r in rows if r[2] == tap.PASS}
+    usable = [k for k in kernels if "modules-" + k in built]
+    tasks = []
+    for k in usable:
+        programs = one_vm_items(k, long)
+        if programs:
+            tasks.append(vm_task(k, programs, long))
+    stock = [k for k in usable if k != "debug"]
+    for n, item in enumerate(two_vm_items(long)):
+        if "userspace" not in built:
+            break
+        # Each on one kernel by turns, or on all when there is time
+        where = usable if long else stock[n % len(stock):][:1] if stock else []
+        tasks += [two_vm_task(k, item) for k in where if item.runs_on(k)]
+    if host:
+        tasks += host_tasks()
+    rows += run_tasks(tasks)
+    print(f"\nAll results ({time.monotonic() - started:.0f} s):")
+    sys.stdout.flush()
+    with open(os.path.join(RESULTS, "total"), "w", encoding="ascii") as f:
+        f.write(report.total_of(rows) + "\n")
+    return report.summary(rows)
+
+
+def demo(kernel="6.12"):
+    """The transfer, for a person to watch."""
+    os.makedirs(RESULTS, exist_ok=True)
+    rows = build_all([kernel])[:2]
+    if report.status(rows):
+        return report.summary(rows)
+    item = next(i for i in two_vm_items(False) if i.name == "demo")
+    results = os.path.join(RESULTS, "demo.json")
+    print(f"\nTwo virtual machines, kernel {kernel}, soft-RoCE; a sends, b receives\n")
+    sys.stdout.flush()
+    code = subprocess.call([RVM, "two", "--kernel", kernel, "--no-build", "--results",
+                            results] + two_vm_options(item) + [item.host],
+                           cwd=paths.ROOT, stdin=subprocess.DEVNULL)
+    print("\nDemo: " + ("FAILED" if code else "the file arrived intact, the receiver slept "
+                        "between notifications, both kernels' logs are clean"))
+    return code
+
+
+def main(argv):
+    """check all|long|demo|vm|KERNEL"""
+    what = argv[0] if argv else "all"
+    for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL"):
+        os.environ.pop(name, None)      # of the make that called us
+    if what in ("long", "debug"):
+        subprocess.run([os.path.join(paths.VM, "debug-kernel")], check=True)
+    if what == "demo":
+        return demo(*argv[1:2])
+    if what == "vm":
+        kernel = argv[1] if argv[1:] else "6.12"
+        rows = build_all([kernel])
+        if rows[0][2] == tap.FAIL:
+            return 1
+        return subprocess.call([RVM, "shell", "--kernel", kernel, "--no-build"]
+                               + one_vm_items(kernel, True))
+    if what == "all":
+        return check(["6.1", "6.12"])
+    if what == "long":
+        return check(["6.1", "6.12", "debug"], long=True)
+    return check([what], host=False)
