@@ -98,28 +98,15 @@ int rnt_reject(struct rnt_ctx *c, __u32 endpoint)
 	return rnt_ioctl(c->fd, RNOTIFY_IOCTL_REJECT, &arg);
 }
 
-/*
- * Await the request of a peer. Events of other endpoints that come meanwhile
- * stay for their own askers, which is why this looks by type.
- */
-__u32 rnt_request_(struct rnt_ctx *c, __u32 listener, struct rnotify_event *ev)
+__u32 rnt_request_(struct rnt_ctx *c, struct rnotify_event *ev)
 {
-	struct rnotify_event local, other[64];
-	unsigned int n = 0;
+	struct rnotify_event local;
 
 	if (!ev)
 		ev = &local;
-	for (;;) {
-		if (!rnt_take(c, 0, ev, RNT_PATIENCE_MS))
-			rnt_fail("no CONNECT_REQUEST");
-		if (ev->type == RNOTIFY_EVENT_CONNECT_REQUEST &&
-		    (!listener || ev->request.listener == listener))
-			break;
-		rnt_check(n < 64);
-		other[n++] = *ev;
-	}
-	while (n)
-		rnt_untake(c, &other[--n]);
+	if (!rnt_take_type(c, 0, RNOTIFY_EVENT_CONNECT_REQUEST, ev,
+			   RNT_PATIENCE_MS))
+		rnt_fail("no CONNECT_REQUEST");
 	return ev->endpoint;
 }
 
@@ -127,7 +114,7 @@ void rnt_pair_more_(const struct rnt_pair *p, struct rnt_pair *more)
 {
 	*more = *p;
 	more->ea = rnt_connect_(p->a, rnt_addr4(), p->port, NULL, 0xa);
-	more->eb = rnt_request_(p->b, p->listener, NULL);
+	more->eb = rnt_request_(p->b, NULL);
 	rnt_check_eq(0, rnt_accept(p->b, more->eb, NULL, 0xb));
 	rnt_expect_(p->a, more->ea, RNOTIFY_EVENT_ESTABLISHED, NULL);
 	rnt_expect_(p->b, more->eb, RNOTIFY_EVENT_ESTABLISHED, NULL);
@@ -142,7 +129,7 @@ void rnt_pair_open_(struct rnt_pair *p, struct rnt_ctx *a, struct rnt_ctx *b,
 	p->b = b;
 	p->listener = rnt_listen_(b, rnt_addr4(), &p->port, 2);
 	p->ea = rnt_connect_(a, rnt_addr4(), p->port, pa, 0xa);
-	p->eb = rnt_request_(b, p->listener, NULL);
+	p->eb = rnt_request_(b, NULL);
 	rnt_check_eq(0, rnt_accept(b, p->eb, pb, 0xb));
 	rnt_expect_(a, p->ea, RNOTIFY_EVENT_ESTABLISHED, NULL);
 	rnt_expect_(b, p->eb, RNOTIFY_EVENT_ESTABLISHED, NULL);

@@ -236,11 +236,19 @@ static void check_event(struct rnt_ctx *c, const struct rnotify_event *ev)
 	}
 }
 
-static bool from_stash(struct rnt_ctx *c, __u32 endpoint,
+/* 0 stands for any endpoint, NONE for any type. */
+static bool matches(const struct rnotify_event *ev, __u32 endpoint,
+		    unsigned int type)
+{
+	return (!endpoint || ev->endpoint == endpoint) &&
+	       (!type || ev->type == type);
+}
+
+static bool from_stash(struct rnt_ctx *c, __u32 endpoint, unsigned int type,
 		       struct rnotify_event *ev)
 {
 	for (unsigned int i = 0; i < c->nr_stash; i++) {
-		if (endpoint && c->stash[i].endpoint != endpoint)
+		if (!matches(&c->stash[i], endpoint, type))
 			continue;
 		*ev = c->stash[i];
 		c->nr_stash--;
@@ -251,49 +259,47 @@ static bool from_stash(struct rnt_ctx *c, __u32 endpoint,
 	return false;
 }
 
-static void to_stash(struct rnt_ctx *c, unsigned int i,
-		     const struct rnotify_event *ev)
+static void to_stash(struct rnt_ctx *c, const struct rnotify_event *ev)
 {
 	if (c->nr_stash == c->max_stash) {
 		c->max_stash = c->max_stash ? c->max_stash * 2 : 64;
 		c->stash = realloc(c->stash, c->max_stash * sizeof(*ev));
 		rnt_check(c->stash);
 	}
-	memmove(&c->stash[i + 1], &c->stash[i],
-		(c->nr_stash - i) * sizeof(*ev));
-	c->stash[i] = *ev;
-	c->nr_stash++;
+	c->stash[c->nr_stash++] = *ev;
 }
 
-void rnt_untake(struct rnt_ctx *c, const struct rnotify_event *ev)
-{
-	to_stash(c, 0, ev);
-}
-
-bool rnt_take(struct rnt_ctx *c, __u32 endpoint, struct rnotify_event *ev,
-	      unsigned int ms)
+/* The next matching event; those that do not match stay for their askers. */
+bool rnt_take_type(struct rnt_ctx *c, __u32 endpoint, unsigned int type,
+		   struct rnotify_event *ev, unsigned int ms)
 {
 	uint64_t deadline = rnt_deadline(ms);
 	const struct rnotify_event *next;
 	struct pollfd p = { .fd = c->fd, .events = POLLIN };
 
-	if (from_stash(c, endpoint, ev))
+	if (from_stash(c, endpoint, type, ev))
 		return true;
 	for (;;) {
 		while ((next = rnt_peek(c))) {
 			*ev = *next;
 			check_event(c, ev);
 			rnt_consume(c, 1);
-			if (!endpoint || ev->endpoint == endpoint)
+			if (matches(ev, endpoint, type))
 				return true;
-			to_stash(c, c->nr_stash, ev);
+			to_stash(c, ev);
 		}
 		p.revents = 0;
 		if (poll(&p, 1, rnt_left_ms(deadline)) == 0)
 			return false;
-		if (p.revents & ~(POLLIN | POLLRDNORM))
+		if (p.revents & ~POLLIN)
 			rnt_fail("poll says %#x", p.revents);
 	}
+}
+
+bool rnt_take(struct rnt_ctx *c, __u32 endpoint, struct rnotify_event *ev,
+	      unsigned int ms)
+{
+	return rnt_take_type(c, endpoint, RNOTIFY_EVENT_NONE, ev, ms);
 }
 
 static void describe(char *text, size_t size, const struct rnotify_event *ev)

@@ -57,10 +57,15 @@ unsigned int rnt_count(unsigned int n);	/* rounds: fewer on slow kernels */
 void rnt_sleep_us(unsigned int us);	/* think time of a test, not a wait */
 
 /*
- * The harness gives each test 30 s; here they grow with RNOTIFY_SLOW. Works
- * for TEST_F() only, whose time is computed when the program starts.
+ * The harness, to be included before, gives each test 30 s; here they grow with
+ * RNOTIFY_SLOW. That works for TEST_F() only, not for TEST(): its time is
+ * computed when the program starts.
  */
 #define RNT_TIMEOUT(seconds)	rnt_seconds(seconds)
+#ifdef TEST_TIMEOUT_DEFAULT
+#undef TEST_TIMEOUT_DEFAULT
+#define TEST_TIMEOUT_DEFAULT	RNT_TIMEOUT(30)
+#endif
 
 /* ---- contexts ---- */
 
@@ -117,8 +122,8 @@ short rnt_poll(struct rnt_ctx *c, short events, unsigned int ms);
 const char *rnt_type_name(unsigned int type);
 bool rnt_take(struct rnt_ctx *c, __u32 endpoint, struct rnotify_event *ev,
 	      unsigned int ms);
-/* Put an event back, to be the next that is taken. */
-void rnt_untake(struct rnt_ctx *c, const struct rnotify_event *ev);
+bool rnt_take_type(struct rnt_ctx *c, __u32 endpoint, unsigned int type,
+		   struct rnotify_event *ev, unsigned int ms);
 void rnt_expect_(struct rnt_ctx *c, __u32 endpoint, unsigned int type,
 		 struct rnotify_event *ev);
 void rnt_expect_none_(struct rnt_ctx *c, __u32 endpoint, unsigned int ms);
@@ -151,8 +156,8 @@ int rnt_connect_err(struct rnt_ctx *c, struct rnotify_connect *arg,
 int rnt_accept(struct rnt_ctx *c, __u32 endpoint,
 	       const struct rnotify_params *params, __u64 cookie);
 int rnt_reject(struct rnt_ctx *c, __u32 endpoint);
-__u32 rnt_request_(struct rnt_ctx *c, __u32 listener,
-		   struct rnotify_event *ev);
+/* The request of a peer, whatever other events there are; its endpoint. */
+__u32 rnt_request_(struct rnt_ctx *c, struct rnotify_event *ev);
 void rnt_pair_open_(struct rnt_pair *p, struct rnt_ctx *a, struct rnt_ctx *b,
 		    const struct rnotify_params *pa,
 		    const struct rnotify_params *pb);
