@@ -19,7 +19,7 @@ FIXTURE(context)
 
 FIXTURE_SETUP(context)
 {
-	rnt_init(&self->c, 1024, 0);
+	rnt_init(&self->c, 1024, 256);
 	self->fresh = rnt_open();
 }
 
