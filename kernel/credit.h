@@ -15,13 +15,16 @@
  * *every* rnotify_grant_return().
  *
  * No deadlock
- *	Let the sender have used all it knows of, let all of that have arrived
- *	and been returned, and no CREDIT message be on its way. Then granted ==
- *	the sender's limit == received, so the peer is starved, and returned -
- *	granted == window > 0: a message was due at the latest at the last
- *	arrival or return. (Asking at returns only is not enough: with a window
- *	of 3, two used, one of them returned and then the third arriving, it is
- *	the arrival that makes the message due.)
+ *	Let the sender have used all it knows of, let all of that have arrived,
+ *	and no CREDIT message be on its way. Then the sender's limit == granted
+ *	== received: the peer is starved, and a message was due as soon as
+ *	anything was returned. So nothing is: the user holds a whole window of
+ *	unconsumed arrivals, and the first return makes a message due.
+ *
+ *	Asking after returns alone would not do: with a window of 3, two
+ *	arrived, one of them returned, it is the arrival of the third that makes
+ *	a message due. Without it the peer would be stuck for as long as the
+ *	user holds the other two, although there is room.
  *
  * How many CREDIT messages one grant can have under way
  *	Let T = max(1, (window + 1) / 2), and let a message be under way from
