@@ -26,11 +26,13 @@ static const struct {
 
 	TEST(golden_encode),
 	TEST(golden_decode),
+	TEST(golden_documented),
 	TEST(round_trip_hello),
 	TEST(round_trip_reject),
 	TEST(round_trip_msg),
 	TEST(put_refuses),
 	TEST(put_no_space),
+	TEST(message_limits),
 
 	TEST(get_hello_refuses),
 	TEST(get_hello_versions),

@@ -296,3 +296,24 @@ void test_put_no_space(void)
 		}
 	}
 }
+
+/* MESSAGE is the only one that is larger than a control message. */
+void test_message_limits(void)
+{
+	static u8 buf[8 + 65537] __attribute__((aligned(4)));
+	struct rnotify_wire_msg m = { .type = RNOTIFY_WIRE_MESSAGE }, back;
+
+	m.message.len = 65536;
+	EXPECT(rnotify_wire_put_msg(buf, 8, &m) == 8);
+	EXPECT(!rnotify_wire_get_msg(&back, buf, 8 + 65536));
+	EXPECT(back.message.len == 65536);
+	EXPECT(back.message.payload == buf + 8);
+
+	buf[4] = 9;	/* 65537 bytes of payload: 0x10009 in all */
+	EXPECT(rnotify_wire_get_msg(&back, buf, 8 + 65537) == -EPROTO);
+
+	m.message.len = 0;
+	EXPECT(rnotify_wire_put_msg(buf, 8, &m) == 8);
+	EXPECT(!rnotify_wire_get_msg(&back, buf, 8));
+	EXPECT(!back.message.len);
+}

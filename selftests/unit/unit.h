@@ -47,11 +47,13 @@ void test_ring_random(void);
 
 void test_golden_encode(void);
 void test_golden_decode(void);
+void test_golden_documented(void);
 void test_round_trip_hello(void);
 void test_round_trip_reject(void);
 void test_round_trip_msg(void);
 void test_put_refuses(void);
 void test_put_no_space(void);
+void test_message_limits(void);
 
 void test_get_hello_refuses(void);
 void test_get_hello_versions(void);
