@@ -49,12 +49,13 @@
  *	messages which another grant caused only make the increments smaller:
  *	(1) and (2) hold unchanged.
  *
- *	RNOTIFY_CREDIT_MSGS_MAX keeps the one more. It is the message that the
- *	peer is *just* processing: its update has been made, which lets new
- *	traffic and with it a new CREDIT message follow, but its receive has not
- *	been posted again. So the peer's queue never runs dry if it posts each
- *	receive again before it processes the next completion. Who posts
- *	receives in batches must reserve as many more as the batch is long.
+ *	RNOTIFY_CREDIT_MSGS_MAX keeps the one more, for what the peer is *just*
+ *	processing: its totals are updated, or its credit is returned already,
+ *	which lets new traffic follow, but its receive has not been posted
+ *	again. That can be one message at a time, of whatever kind, if the peer
+ *	posts each receive again before it processes the next completion. Who
+ *	posts receives in batches must reserve as many more as the batch is
+ *	long.
  *
  * The unit tests check all of this with a model: exhaustively for small
  * windows, at random for large ones.

@@ -28,7 +28,8 @@ struct side {
 	u32 in_size, in_head, in_nr;
 	u32 receives;		/* posted now */
 	u32 receives_low;
-	bool repost;		/* of the CREDIT that was processed last */
+	bool hold;		/* receives of data are posted when consumed */
+	bool repost;		/* the one that was processed last */
 	u32 credits_sent;
 	/* What it does next, in 1/256; drawn again now and then. */
 	u32 p_send[KINDS], p_process, p_consume[KINDS];
@@ -56,6 +57,7 @@ static void side_init(struct side *s, const u32 *window, const u32 *peer)
 	}
 	s->receives = receives_for(window);
 	s->receives_low = s->receives;
+	s->hold = unit_below(2);
 	s->in_size = s->receives;
 	s->in = calloc(s->in_size, sizeof(*s->in));
 }
@@ -139,9 +141,12 @@ static void process_credit(struct link *l, struct side *s,
 		  l->step);
 	EXPECT_AT(rnotify_credit_update(&s->credit[REGIONS], c->regions) >= 0,
 		  l->step);
-	s->repost = true;
 }
 
+/*
+ * Processing and posting the receive again are two steps; all else, also what
+ * the first of them set free, can happen between.
+ */
 static void process_one(struct link *l, struct side *s, struct side *peer)
 {
 	struct frame *f = &s->in[s->in_head];
@@ -156,7 +161,9 @@ static void process_one(struct link *l, struct side *s, struct side *peer)
 		return;
 	s->in_head = (s->in_head + 1) % s->in_size;
 	s->in_nr--;
+	s->repost = true;
 	if (!f->len) {
+		s->repost = !s->hold;
 		EXPECT_AT(rnotify_grant_arrived(&s->grant[DATA]), l->step);
 		s->unconsumed[DATA]++;
 		ask(l, s, peer);
@@ -173,7 +180,6 @@ static void process_one(struct link *l, struct side *s, struct side *peer)
 		EXPECT_AT(rnotify_grant_arrived(&s->grant[REGIONS]), l->step);
 		s->unconsumed[REGIONS]++;
 	}
-	s->receives++;
 	rnotify_grant_return(&s->grant[CTRL], 1);
 	ask(l, s, peer);
 }
@@ -182,7 +188,7 @@ static void consume(struct link *l, struct side *s, struct side *peer, int kind,
 		    u32 n)
 {
 	s->unconsumed[kind] -= n;
-	if (kind == DATA)
+	if (kind == DATA && s->hold)
 		s->receives += n;
 	rnotify_grant_return(&s->grant[kind], n);
 	ask(l, s, peer);
