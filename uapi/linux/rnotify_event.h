@@ -51,6 +51,7 @@
  * @prod: entries produced so far, modulo 2^32 (step B)
  * @need_kick: not 0: the kernel wants RNOTIFY_IOCTL_KICK after the next step
  *	E, since a peer waits for the credit of consumed events
+ * @reserved0: 0
  * @entries: entries in the ring, a power of two
  * @entry_size: sizeof(struct rnotify_event)
  * @entries_offset: byte offset of entry 0 from the start of this mapping
@@ -61,6 +62,7 @@
 struct rnotify_ring_head {
 	__u32 prod __attribute__((aligned(64)));
 	__u32 need_kick;
+	__u32 reserved0[14];
 	__u32 entries __attribute__((aligned(64)));
 	__u32 entry_size;
 	__u32 entries_offset;
