@@ -1,0 +1,573 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Endpoint, listener, exports and remote regions: the structs of a connection.
+ */
+#ifndef RNOTIFY_EP_H
+#define RNOTIFY_EP_H
+
+#include "bufs.h"
+#include "priv.h"
+#include "ring.h"
+
+/*
+ * Queue budgets beside recv_depth and send_depth. rnotify_qp_sizes() adds them
+ * up; rnotify_ep.sq_used[] keeps each class within its own.
+ */
+#define RNOTIFY_SQ_CTRL		8u	/* control messages and keepalive */
+#define RNOTIFY_SQ_REG		8u	/* registrations of one batch */
+#define RNOTIFY_CTRL_WINDOW	8u	/* control credits given to the peer */
+
+/* A slot's own buffer: a message header, and inline bytes behind it. */
+#define RNOTIFY_SEND_BUF	(RNOTIFY_WIRE_HDR_LEN + RNOTIFY_INLINE_MAX)
+
+/* Longest keepalive and connect time, ms: what the hello can carry. */
+#define RNOTIFY_MS_MAX		(65535u * RNOTIFY_WIRE_ALIVE_UNIT)
+
+/* Longest chain that is built before it is handed to the device. */
+#define RNOTIFY_CHAIN_WRS	16u
+/* At least every so many work requests one is signalled. */
+#define RNOTIFY_SIGNAL_EVERY	8u
+
+/**
+ * enum rnotify_ep_state - where an endpoint is in its life
+ * @RNOTIFY_EP_NEW: being made
+ * @RNOTIFY_EP_ADDR: active: rdma_resolve_addr() is running
+ * @RNOTIFY_EP_ROUTE: active: rdma_resolve_route() is running
+ * @RNOTIFY_EP_CONNECT: active: request sent
+ * @RNOTIFY_EP_REQUEST: passive: waits for ACCEPT or REJECT
+ * @RNOTIFY_EP_ACCEPT: passive: answer sent
+ * @RNOTIFY_EP_ESTABLISHED: in use
+ * @RNOTIFY_EP_CLOSING: a cause is recorded; the worker tears down
+ * @RNOTIFY_EP_CLOSED: nothing left but the id and the record of the end
+ *
+ * Only rnotify_ep_transition() changes it.
+ */
+enum rnotify_ep_state {
+	RNOTIFY_EP_NEW,
+	RNOTIFY_EP_ADDR,
+	RNOTIFY_EP_ROUTE,
+	RNOTIFY_EP_CONNECT,
+	RNOTIFY_EP_REQUEST,
+	RNOTIFY_EP_ACCEPT,
+	RNOTIFY_EP_ESTABLISHED,
+	RNOTIFY_EP_CLOSING,
+	RNOTIFY_EP_CLOSED,
+};
+
+/* Bits of rnotify_ep.pending: what the worker shall look at. */
+enum rnotify_ep_work {
+	RNOTIFY_WORK_ADDR,
+	RNOTIFY_WORK_ROUTE,
+	RNOTIFY_WORK_QP_EVENT,
+	RNOTIFY_WORK_CLOSE,
+};
+
+/* Which budget of the send queue a work request uses. */
+enum rnotify_sq_class {
+	RNOTIFY_SQ_CLASS_DATA,
+	RNOTIFY_SQ_CLASS_CTRL,
+	RNOTIFY_SQ_CLASS_REG,
+	RNOTIFY_SQ_CLASSES,
+};
+
+/**
+ * struct rnotify_tx - a send queue slot: one posted work request
+ * @cqe: completion hook
+ * @ep: owner (invariant)
+ * @map: source or target region, of an operation's last work request
+ * @remote: remote region, of an operation's last work request
+ * @reg: counter of outstanding registrations to decrement
+ * @user_data: for TX_DONE
+ * @byte_len: of the whole operation
+ * @opcode: &enum rnotify_opcode; 0 for the kernel's own
+ * @sq_class: &enum rnotify_sq_class
+ * @last: last work request of its operation
+ * @event: the user wants TX_DONE
+ * @credit: took a data credit
+ * @ctrl: control buffer to give back, -1 if none
+ * @msg_type: type of the control message in it
+ *
+ * All protected by rnotify_ep.lock.
+ */
+struct rnotify_tx {
+	struct ib_cqe cqe;
+	struct rnotify_ep *ep;
+	struct rnotify_map *map;
+	struct rnotify_remote *remote;
+	u32 *reg;
+	u64 user_data;
+	u32 byte_len;
+	u16 opcode;
+	u8 sq_class;
+	bool last;
+	bool event;
+	bool credit;
+	s8 ctrl;
+	u8 msg_type;
+};
+
+/**
+ * struct rnotify_rx - a posted receive
+ * @cqe: completion hook
+ * @ep: owner (invariant)
+ */
+struct rnotify_rx {
+	struct ib_cqe cqe;
+	struct rnotify_ep *ep;
+};
+
+/**
+ * union rnotify_wr - a work request of any kind that is built in a chain
+ * @wr: what they have in common
+ * @rdma: READ and the WRITEs
+ * @atomic: FETCH_ADD and CMP_SWAP
+ */
+union rnotify_wr {
+	struct ib_send_wr wr;
+	struct ib_rdma_wr rdma;
+	struct ib_atomic_wr atomic;
+};
+
+/**
+ * struct rnotify_ctrl_item - a control message that waits for its turn
+ * @node: in rnotify_ep.ctrl_queue, or empty
+ * @type: RNOTIFY_WIRE_REGION, _GONE or _GONE_ACK
+ */
+struct rnotify_ctrl_item {
+	struct list_head node;
+	u8 type;
+};
+
+/**
+ * struct rnotify_export - what RNOTIFY_IOCTL_SHARE makes
+ * @obj: head
+ * @ep: endpoint (invariant; referenced)
+ * @region: region (invariant; referenced)
+ * @region_node: in rnotify_region.exports (rnotify_region.mutex)
+ * @ep_node: in rnotify_ep.exports (rnotify_ep.lock)
+ * @map: of the region for the endpoint's device; NULL once revoked
+ * @mutex: serialises revocation
+ * @mrs: one per chunk; never registered twice, so that no key ever repeats
+ * @nr_mrs: how many
+ * @reg_pending: registrations not completed (rnotify_ep.lock)
+ * @offset: start in the region, bytes (invariant)
+ * @length: bytes (invariant)
+ * @rights: &enum rnotify_rights (invariant)
+ * @tag: user's mark (invariant)
+ * @first_offset: remote address of byte 0: its offset in the page (invariant)
+ * @chunk_shift: log2 of the bytes that one MR covers (invariant)
+ * @announce: REGION messages to send (rnotify_ep.lock)
+ * @gone: REGION_GONE to send (rnotify_ep.lock)
+ * @announced: queued for, or known to, the peer (rnotify_ep.lock)
+ * @next_key: next key to announce (rnotify_ep.lock)
+ * @acked: the peer answered REGION_GONE (rnotify_ep.lock)
+ */
+struct rnotify_export {
+	struct rnotify_obj obj;
+	struct rnotify_ep *ep;
+	struct rnotify_region *region;
+	struct list_head region_node;
+	struct list_head ep_node;
+	struct rnotify_map *map;
+	struct mutex mutex;
+	struct ib_mr **mrs;
+	u32 nr_mrs;
+	u32 reg_pending;
+	u64 offset;
+	u64 length;
+	u32 rights;
+	u64 tag;
+	u32 first_offset;
+	u8 chunk_shift;
+	struct rnotify_ctrl_item announce;
+	struct rnotify_ctrl_item gone;
+	bool announced;
+	u32 next_key;
+	bool acked;
+};
+
+/**
+ * struct rnotify_remote - a region that the peer shared with us
+ * @id: for the user: generation and table index, never 0
+ * @share_id: the peer's name for it
+ * @rights: &enum rnotify_rights
+ * @length: bytes
+ * @tag: the peer's mark
+ * @first_offset: remote address of byte 0
+ * @chunk_shift: log2 of the bytes that one key covers
+ * @nr_keys: keys in all
+ * @got_keys: keys received; usable when all are there
+ * @gone: the peer took it back; freed when @inflight is 0
+ * @inflight: posted operations that use it
+ * @ack: REGION_GONE_ACK to send
+ * @keys: of the chunks
+ *
+ * All protected by rnotify_ep.lock.
+ */
+struct rnotify_remote {
+	u32 id;
+	u32 share_id;
+	u32 rights;
+	u64 length;
+	u64 tag;
+	u32 first_offset;
+	u8 chunk_shift;
+	u32 nr_keys;
+	u32 got_keys;
+	bool gone;
+	u32 inflight;
+	struct rnotify_ctrl_item ack;
+	u32 keys[] __counted_by(nr_keys);
+};
+
+/**
+ * struct rnotify_listener - an rdma_cm listener
+ * @obj: head
+ * @cm_id: NULL once the device took it along; see @work
+ * @cookie: for events (invariant)
+ * @rv: two entries for each of the backlog: request, and the end of a request
+ *	that nobody answered
+ * @addr: address and port (invariant)
+ * @mutex: protects @cm_id
+ * @work: destroys @cm_id after device removal
+ * @rv_down: for LISTENER_DOWN
+ */
+struct rnotify_listener {
+	struct rnotify_obj obj;
+	struct rdma_cm_id *cm_id;
+	u64 cookie;
+	struct rnotify_resv rv;
+	struct sockaddr_storage addr;
+	struct mutex mutex;
+	struct work_struct work;
+	struct rnotify_resv rv_down;
+};
+
+/**
+ * struct rnotify_ep - one connection
+ *
+ * @obj: head
+ * @ring: the context's (invariant)
+ * @params: depths and times in force (invariant after NEW or REQUEST)
+ * @cookie: for events (invariant after NEW or REQUEST)
+ * @listener: passive side: whose reservation we use until accepted; referenced
+ * @passive: came from a listener (invariant)
+ * @peer_initiator_depth: READs and atomics that the requester may have
+ *	outstanding (invariant; passive side)
+ * @peer_responder_resources: those that it can answer (likewise)
+ * @session_id: random, for the wire (invariant)
+ *
+ * @lock: state, send queue, credits, remote regions, control messages; BH
+ * @state: (protected by @lock; read without it where a stale value is harmless)
+ * @stage: how far we came, for the record (protected by @lock)
+ * @down: why it ended; the first cause wins (protected by @lock)
+ * @hello: the peer's wishes, from its private data (protected by @lock)
+ * @have_hello: @hello is valid (protected by @lock)
+ * @peer_data: the peer's private data (protected by @lock)
+ * @peer_data_len: bytes of it (protected by @lock)
+ * @local_reason: what GOODBYE shall say (protected by @lock)
+ * @goodbye: what the peer's GOODBYE said came; nothing after it counts
+ *	(protected by @lock)
+ *
+ * @mutex: control path: CM calls and resources
+ * @cm_id: ours until CLOSED (protected by @mutex)
+ * @conn_sent: rdma_connect or rdma_accept was called (protected by @mutex)
+ * @dev: device, from SETUP to CLOSED (protected by @mutex)
+ * @dev_node: in rnotify_dev.eps (rnotify_dev_mutex)
+ * @dev_name: kept for info after the device is gone (protected by @mutex)
+ * @qp_event: last asynchronous QP error (enum ib_event_type)
+ * @port_num: of the device (protected by @mutex)
+ * @pd: own PD: the peer's keys reach nothing outside (protected by @mutex)
+ * @cq: send and receive completions (protected by @mutex)
+ * @qp: RC queue pair (changes with @mutex and @lock; used under either)
+ * @local_addr: for info (protected by @mutex)
+ * @remote_addr: for info (protected by @mutex)
+ * @private_data: ours, for rdma_connect (invariant)
+ * @private_len: bytes of it (invariant)
+ * @work: the state machine's legs; runs on rnotify_wq
+ * @pending: &enum rnotify_ep_work bits
+ * @timer: keepalive, stall detection, connect timeout; runs on rnotify_wq
+ * @deadline: jiffies when connecting has taken too long (invariant)
+ * @closed: completes when CLOSED
+ * @wait: sleepers for room, registrations, the end
+ *
+ * @tx: send queue slots; @sq_mask + 1 of them
+ * @sq_size: work requests that the queue holds, without the drain's
+ * @sq_mask: for slot indices; at least @sq_size - 1
+ * @sq_head: slots taken, free-running
+ * @sq_tail: slots completed, free-running
+ * @sq_used: per class, slots taken and not completed
+ * @sq_high: high-water mark of all
+ * @sq_broken: a work request failed or was flushed: nothing more completes
+ * @sq_unsignaled: work requests since the last signalled one
+ * @chain_wr: scratch for the chain being built
+ * @chain_sge: its scatter lists, @max_sge each
+ * @chain_len: work requests in it
+ * @max_sge: scatter elements of a work request
+ * @max_sge_rd: the same for a READ
+ * @room_seq: changes whenever room, credit or state may let a post succeed
+ * @want_write: a post got -EAGAIN; counted in rnotify_ctx.nr_blocked
+ * @credit: data credits from the peer
+ * @ctrl_credit: control credits from the peer
+ * @region_credit: how many more regions may be announced
+ * @rv_tx: ring entries for TX_DONE
+ * @stall_tail: @sq_tail when the timer last looked
+ * @stall_since: jiffies when it last moved
+ * @send_bufs: headers and inline bytes, a buffer per slot
+ * @ctrl_bufs: control messages
+ * @ctrl_busy: bitmap of @ctrl_bufs
+ * @ctrl_queue: &struct rnotify_ctrl_item to send
+ * @credit_busy: a CREDIT is on its way to the peer
+ * @goodbye_sent: posted; nothing is posted after it
+ * @remotes: table of remote regions
+ * @remote_gen: generation for ids
+ * @exports: shares of this endpoint
+ * @nr_exports: how many
+ *
+ * @rx: posted receives; @rq_size of them
+ * @rx_bufs: their buffers
+ * @rq_size: receives, without the drain's
+ * @rq_posted: receives posted now
+ * @rq_low: low-water mark
+ * @grant: data credits given (protected by rnotify_ring.lock)
+ * @ctrl_grant: control credits given (protected by rnotify_ring.lock)
+ * @region_grant: region slots given (protected by rnotify_ring.lock)
+ * @gone_consumed: REMOTE_REGION_GONE events consumed whose region slot is not
+ *	given back yet (protected by rnotify_ring.lock)
+ * @gone_freed: remote regions freed, likewise (protected by rnotify_ring.lock)
+ * @rv_rx: ring entries behind data credits
+ * @rv_life: ESTABLISHED, DISCONNECTED, REMOTE_REGION
+ * @rv_gone: REMOTE_REGION_GONE
+ * @rv_writable: WRITABLE
+ * @starved: the peer is out of data credit (protected by rnotify_ring.lock)
+ * @rx_consumed: notifications consumed (protected by rnotify_ring.lock)
+ * @ring_node: in rnotify_ring.consumed (protected by rnotify_ring.lock)
+ * @rx_seq: notifications delivered (written by the CQ's context only)
+ * @rx_bytes: bytes of them (written by the CQ's context only)
+ */
+struct rnotify_ep {
+	struct rnotify_obj obj;
+	struct rnotify_ring *ring;
+	struct rnotify_params params;
+	u64 cookie;
+	struct rnotify_listener *listener;
+	bool passive;
+	u8 peer_initiator_depth;
+	u8 peer_responder_resources;
+	u64 session_id;
+
+	spinlock_t lock;
+	enum rnotify_ep_state state;
+	u16 stage;
+	struct rnotify_event_down down;
+	struct rnotify_hello hello;
+	bool have_hello;
+	u8 peer_data[RNOTIFY_PRIVATE_DATA_MAX];
+	u32 peer_data_len;
+	u16 local_reason;
+	bool goodbye;
+
+	struct mutex mutex;
+	struct rdma_cm_id *cm_id;
+	bool conn_sent;
+	struct rnotify_dev *dev;
+	struct list_head dev_node;
+	char dev_name[IB_DEVICE_NAME_MAX];
+	u32 qp_event;
+	u32 port_num;
+	struct ib_pd *pd;
+	struct ib_cq *cq;
+	struct ib_qp *qp;
+	struct sockaddr_storage local_addr;
+	struct sockaddr_storage remote_addr;
+	u8 private_data[RNOTIFY_PRIVATE_DATA_MAX];
+	u32 private_len;
+	struct work_struct work;
+	unsigned long pending;
+	struct delayed_work timer;
+	unsigned long deadline;
+	struct completion closed;
+	wait_queue_head_t wait;
+
+	/* Transmit side, all under @lock unless said otherwise. */
+	struct rnotify_tx *tx;
+	u32 sq_size;
+	u32 sq_mask;
+	u32 sq_head;
+	u32 sq_tail;
+	u32 sq_used[RNOTIFY_SQ_CLASSES];
+	u32 sq_high;
+	bool sq_broken;
+	u32 sq_unsignaled;
+	union rnotify_wr *chain_wr;
+	struct ib_sge *chain_sge;
+	u32 chain_len;
+	u32 max_sge;
+	u32 max_sge_rd;
+	u32 room_seq;
+	bool want_write;
+	struct rnotify_credit credit;
+	struct rnotify_credit ctrl_credit;
+	struct rnotify_credit region_credit;
+	struct rnotify_resv rv_tx;
+	u32 stall_tail;
+	unsigned long stall_since;
+	struct rnotify_bufs send_bufs;
+	struct rnotify_bufs ctrl_bufs;
+	unsigned long ctrl_busy;
+	struct list_head ctrl_queue;
+	bool credit_busy;
+	bool goodbye_sent;
+	struct rnotify_remote *remotes[RNOTIFY_SHARES_MAX];
+	u32 remote_gen;
+	struct list_head exports;
+	u32 nr_exports;
+	u64 tx_posted;
+	u64 tx_notify;
+	u64 tx_confirmed;
+	u64 tx_bytes;
+	u64 eagain;
+
+	/* Receive side. */
+	struct rnotify_rx *rx ____cacheline_aligned_in_smp;
+	struct rnotify_bufs rx_bufs;
+	u32 rq_size;
+	u32 rq_posted;
+	u32 rq_low;
+	struct rnotify_grant grant;
+	struct rnotify_grant ctrl_grant;
+	struct rnotify_grant region_grant;
+	u32 gone_consumed;
+	u32 gone_freed;
+	struct rnotify_resv rv_rx;
+	struct rnotify_resv rv_life;
+	struct rnotify_resv rv_gone;
+	struct rnotify_resv rv_writable;
+	bool starved;
+	u64 rx_consumed;
+	struct list_head ring_node;
+	u64 rx_seq;
+	u64 rx_bytes;
+};
+
+static inline struct rnotify_ep *to_ep(struct rnotify_obj *obj)
+{
+	return container_of(obj, struct rnotify_ep, obj);
+}
+
+static inline struct rnotify_export *to_export(struct rnotify_obj *obj)
+{
+	return container_of(obj, struct rnotify_export, obj);
+}
+
+static inline struct rnotify_listener *to_listener(struct rnotify_obj *obj)
+{
+	return container_of(obj, struct rnotify_listener, obj);
+}
+
+/* endpoint.c: life */
+struct rnotify_ep *rnotify_ep_alloc(struct rnotify_ctx *ctx);
+int rnotify_ep_set_params(struct rnotify_ep *ep,
+			  const struct rnotify_params *params);
+int rnotify_ep_reserve_ring(struct rnotify_ep *ep);
+bool rnotify_ep_transition(struct rnotify_ep *ep, enum rnotify_ep_state to);
+void rnotify_ep_fail(struct rnotify_ep *ep, u16 reason, int error);
+void rnotify_ep_fail_locked(struct rnotify_ep *ep, u16 reason, int error,
+			    u32 ib_status, u32 vendor_err);
+void rnotify_ep_established(struct rnotify_ep *ep);
+void rnotify_ep_close(struct rnotify_ep *ep);
+void rnotify_ep_release(struct rnotify_ep *ep);
+void rnotify_ep_queue(struct rnotify_ep *ep, enum rnotify_ep_work bit);
+void rnotify_ep_consumed(struct rnotify_ep *ep);
+void rnotify_ep_event(struct rnotify_ep *ep, struct rnotify_event *ev, u16 type);
+
+/* teardown.c: the end */
+void rnotify_ep_teardown(struct rnotify_ep *ep);
+
+/* timer.c */
+void rnotify_ep_timer_fn(struct work_struct *work);
+
+/* connect.c, accept.c: rdma_cm */
+int rnotify_connect(struct rnotify_ctx *ctx, struct rnotify_connect *arg,
+		    const void *private_data);
+void rnotify_connect_step(struct rnotify_ep *ep, unsigned long pending);
+int rnotify_accept(struct rnotify_ep *ep, const struct rnotify_accept *arg,
+		   const void *private_data);
+int rnotify_reject(struct rnotify_ep *ep, const void *private_data, u32 len);
+int rnotify_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *ev);
+void rnotify_cm_param(struct rnotify_ep *ep, struct rdma_conn_param *param,
+		      u8 *buf, const void *private_data, u32 len);
+void rnotify_cm_send_reject(struct rdma_cm_id *id, u16 reason, int error,
+			    const char *text, const void *private_data,
+			    u32 len);
+void rnotify_cm_hello(struct rnotify_ep *ep, const struct rnotify_hello *hello);
+void rnotify_cm_tune(struct rnotify_ep *ep);
+
+/* listener.c */
+int rnotify_listen(struct rnotify_ctx *ctx, struct rnotify_listen *arg);
+int rnotify_addr_get(struct sockaddr_storage *ss,
+		     const struct rnotify_sockaddr *addr);
+void rnotify_addr_put(struct rnotify_sockaddr *addr,
+		      const struct sockaddr_storage *ss);
+
+/* qp.c: PD, CQ, QP and queues */
+int rnotify_qp_create(struct rnotify_ep *ep);
+void rnotify_qp_destroy(struct rnotify_ep *ep);
+
+/* rx.c: receives */
+int rnotify_rx_post_all(struct rnotify_ep *ep);
+void rnotify_rx_done(struct ib_cq *cq, struct ib_wc *wc);
+
+/* tx.c: send queue */
+struct rnotify_tx *rnotify_tx_next(struct rnotify_ep *ep,
+				   enum rnotify_sq_class sq_class);
+union rnotify_wr *rnotify_chain_add(struct rnotify_ep *ep,
+				     struct rnotify_tx *tx);
+void rnotify_post_wr(struct rnotify_ep *ep, struct ib_send_wr *wr);
+void rnotify_chain_flush(struct rnotify_ep *ep, bool signal_last);
+bool rnotify_tx_room(const struct rnotify_ep *ep,
+		     enum rnotify_sq_class sq_class, u32 nr);
+void rnotify_tx_done(struct ib_cq *cq, struct ib_wc *wc);
+void rnotify_tx_flush(struct rnotify_ep *ep);
+void rnotify_tx_wake(struct rnotify_ep *ep);
+void rnotify_tx_keepalive(struct rnotify_ep *ep);
+bool rnotify_tx_uses(struct rnotify_ep *ep, const struct rnotify_region *region);
+
+/* wc.c: what a failed completion means */
+int rnotify_wc_errno(enum ib_wc_status status);
+u16 rnotify_wc_reason(enum ib_wc_status status);
+
+/* ctrl.c: control messages */
+void rnotify_ctrl_credit(struct rnotify_ep *ep);
+void rnotify_ctrl_enqueue(struct rnotify_ep *ep, struct rnotify_ctrl_item *item,
+			  u8 type);
+void rnotify_ctrl_pump(struct rnotify_ep *ep);
+bool rnotify_ctrl_goodbye(struct rnotify_ep *ep);
+int rnotify_ctrl_receive(struct rnotify_ep *ep,
+			 const struct rnotify_wire_msg *msg);
+
+/* remote.c: the peer's regions */
+struct rnotify_remote *rnotify_remote_find(struct rnotify_ep *ep, u32 id);
+int rnotify_remote_announce(struct rnotify_ep *ep,
+			    const struct rnotify_wire_msg *msg);
+int rnotify_remote_gone(struct rnotify_ep *ep, u32 share_id);
+void rnotify_remote_put(struct rnotify_ep *ep, struct rnotify_remote *remote);
+void rnotify_remote_free(struct rnotify_ep *ep, struct rnotify_remote *remote);
+void rnotify_remotes_destroy(struct rnotify_ep *ep);
+
+/* export.c: our regions for the peer */
+int rnotify_export_create(struct rnotify_ctx *ctx, struct rnotify_share *arg);
+void rnotify_export_revoke(struct rnotify_export *export);
+void rnotify_exports_revoke_all(struct rnotify_ep *ep);
+void rnotify_exports_destroy(struct rnotify_region *region);
+void rnotify_export_acked(struct rnotify_ep *ep, u32 share_id);
+
+/* post.c */
+int rnotify_post(struct rnotify_ctx *ctx, struct rnotify_post *arg,
+		 bool nonblock);
+
+/* info.c */
+int rnotify_endpoint_info(struct rnotify_ctx *ctx,
+			  struct rnotify_endpoint_info *info);
+
+#endif /* RNOTIFY_EP_H */
