@@ -1,0 +1,631 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The event ring: reservations, producing, and learning what was consumed.
+ *
+ * Space is never a question when an event is produced: whoever produces holds
+ * a reservation (&struct rnotify_resv), and the sum of all reservations never
+ * exceeds the ring. An entry stays charged to its reservation until the user
+ * consumed it and we looked (rnotify_ring_reclaim()). Looking happens whenever
+ * an event is produced or a system call comes by; for a reader that only spins
+ * on the mapping there is need_kick, and a slow timer behind it.
+ *
+ * Barriers are lettered as in <linux/rnotify_event.h>.
+ */
+#include <linux/eventfd.h>
+#include <linux/poll.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+#include <linux/uio.h>
+#include <linux/vmalloc.h>
+
+#include "ep.h"
+#include "ring.h"
+#include "ring_math.h"
+
+/* Safety net for readers that ignore need_kick; not the mechanism. */
+#define RNOTIFY_KICK_PERIOD	msecs_to_jiffies(250)
+
+static void kick_work_fn(struct work_struct *work)
+{
+	struct rnotify_ring *ring = container_of(to_delayed_work(work),
+						 struct rnotify_ring,
+						 kick_work);
+
+	rnotify_ring_reclaim(ring);
+	if (READ_ONCE(ring->head->need_kick))
+		queue_delayed_work(rnotify_wq, &ring->kick_work,
+				   RNOTIFY_KICK_PERIOD);
+}
+
+/* Not vmalloc_user(): that one is not charged to the memory cgroup. */
+static void *ring_alloc(size_t size)
+{
+	return __vmalloc(PAGE_ALIGN(size), GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+}
+
+/**
+ * rnotify_ring_create() - allocate a ring
+ * @entries: size, a power of two
+ * @msg_size: bytes of a message slot, or 0
+ *
+ * Return: ring, or NULL.
+ */
+struct rnotify_ring *rnotify_ring_create(u32 entries, u32 msg_size)
+{
+	struct rnotify_ring *ring;
+
+	ring = kzalloc(sizeof(*ring), GFP_KERNEL_ACCOUNT);
+	if (!ring)
+		return NULL;
+
+	spin_lock_init(&ring->lock);
+	init_waitqueue_head(&ring->wq);
+	INIT_LIST_HEAD(&ring->consumed);
+	INIT_DELAYED_WORK(&ring->kick_work, kick_work_fn);
+	ring->entries = entries;
+	ring->msg_size = msg_size;
+	ring->owner = kvcalloc(entries, sizeof(*ring->owner),
+			       GFP_KERNEL_ACCOUNT);
+	ring->head = ring_alloc(PAGE_SIZE +
+				entries * sizeof(struct rnotify_event));
+	ring->tail = ring_alloc(sizeof(*ring->tail));
+	if (msg_size)
+		ring->msgs = ring_alloc((size_t)entries * msg_size);
+	if (!ring->owner || !ring->head || !ring->tail ||
+	    (msg_size && !ring->msgs)) {
+		rnotify_ring_destroy(ring);
+		return NULL;
+	}
+
+	ring->events = (void *)ring->head + PAGE_SIZE;
+	ring->head->entries = entries;
+	ring->head->entry_size = sizeof(struct rnotify_event);
+	ring->head->entries_offset = PAGE_SIZE;
+	ring->head->msg_size = msg_size;
+	return ring;
+}
+
+/**
+ * rnotify_ring_destroy() - free a ring
+ * @ring: ring that no endpoint and no sleeper uses any more
+ */
+void rnotify_ring_destroy(struct rnotify_ring *ring)
+{
+	struct eventfd_ctx *eventfd;
+
+	cancel_delayed_work_sync(&ring->kick_work);
+	eventfd = rcu_dereference_protected(ring->eventfd, true);
+	if (eventfd) {
+		/* Readers were completion handlers of endpoints now gone. */
+		synchronize_rcu();
+		eventfd_ctx_put(eventfd);
+	}
+	vfree(ring->msgs);
+	vfree(ring->tail);
+	vfree(ring->head);
+	kvfree(ring->owner);
+	kfree(ring);
+}
+
+/* Somebody can't go on, and unconsumed events may be why. */
+static void ring_update_kick(struct rnotify_ring *ring)
+{
+	u32 want = ring->nr_starved != 0;
+
+	if (ring->head->need_kick == want)
+		return;
+	WRITE_ONCE(ring->head->need_kick, want);
+	if (want)
+		queue_delayed_work(rnotify_wq, &ring->kick_work,
+				   RNOTIFY_KICK_PERIOD);
+}
+
+/*
+ * ---- reservations -----------------------------------------------------
+ */
+
+/**
+ * rnotify_ring_reserve() - set entries aside
+ * @ring: ring
+ * @resv: reservation to enlarge
+ * @nr: by how many entries
+ *
+ * Return: 0, or -ENOSPC.
+ */
+int rnotify_ring_reserve(struct rnotify_ring *ring, struct rnotify_resv *resv,
+			 u32 nr)
+{
+	int ret = -ENOSPC;
+
+	spin_lock_bh(&ring->lock);
+	if (nr <= ring->entries - ring->reserved) {
+		ring->reserved += nr;
+		resv->nr += nr;
+		ret = 0;
+	}
+	spin_unlock_bh(&ring->lock);
+	return ret;
+}
+
+static void ring_clear_blocked(struct rnotify_ring *ring,
+			       struct rnotify_resv *resv)
+{
+	if (!resv->blocked)
+		return;
+	resv->blocked = false;
+	ring->nr_starved--;
+	ring_update_kick(ring);
+}
+
+/**
+ * rnotify_ring_set_blocked() - tell rnotify_resv.ep of the next consumption
+ * @ring: ring
+ * @resv: reservation of kind PLAIN, with an endpoint
+ */
+void rnotify_ring_set_blocked(struct rnotify_ring *ring,
+			      struct rnotify_resv *resv)
+{
+	spin_lock_bh(&ring->lock);
+	if (!resv->blocked) {
+		resv->blocked = true;
+		ring->nr_starved++;
+		ring_update_kick(ring);
+	}
+	spin_unlock_bh(&ring->lock);
+}
+
+/*
+ * Entries still in the ring outlive their reservation as orphans: their space
+ * comes back when the user consumes them.
+ */
+static void ring_orphan(struct rnotify_ring *ring, struct rnotify_resv *resv)
+{
+	u32 i;
+
+	lockdep_assert_held(&ring->lock);
+	if (resv->in_ring) {
+		for (i = ring->reclaimed; i != ring->prod; i++) {
+			u32 slot = rnotify_ring_slot(i, ring->entries);
+
+			if (ring->owner[slot] == resv)
+				ring->owner[slot] = NULL;
+		}
+	}
+	ring_clear_blocked(ring, resv);
+	ring->reserved -= resv->nr - resv->in_ring;
+	resv->nr = 0;
+	resv->in_ring = 0;
+}
+
+/**
+ * rnotify_ring_unreserve() - end a reservation
+ * @ring: ring
+ * @resv: reservation; may be empty
+ */
+void rnotify_ring_unreserve(struct rnotify_ring *ring,
+			    struct rnotify_resv *resv)
+{
+	spin_lock_bh(&ring->lock);
+	ring_orphan(ring, resv);
+	resv->promised = 0;
+	spin_unlock_bh(&ring->lock);
+}
+
+/**
+ * rnotify_ring_retire() - end a reservation, but keep its promises
+ * @ring: ring
+ * @resv: reservation
+ */
+void rnotify_ring_retire(struct rnotify_ring *ring, struct rnotify_resv *resv)
+{
+	spin_lock_bh(&ring->lock);
+	ring_orphan(ring, resv);
+	resv->nr = resv->promised;
+	ring->reserved += resv->nr;
+	resv->retired = true;
+	spin_unlock_bh(&ring->lock);
+}
+
+/**
+ * rnotify_ring_promise() - count on entries of a reservation for later
+ * @ring: ring
+ * @resv: reservation
+ * @nr: entries
+ *
+ * Each rnotify_ring_put() of a promised kind redeems one.
+ *
+ * Return: false if there are not so many free ones.
+ */
+bool rnotify_ring_promise(struct rnotify_ring *ring, struct rnotify_resv *resv,
+			  u32 nr)
+{
+	bool ok;
+
+	spin_lock_bh(&ring->lock);
+	ok = resv->nr - resv->in_ring - resv->promised >= nr;
+	if (ok)
+		resv->promised += nr;
+	spin_unlock_bh(&ring->lock);
+	return ok;
+}
+
+/**
+ * rnotify_ring_unpromise() - give one promised entry back unused
+ * @ring: ring
+ * @resv: reservation
+ */
+void rnotify_ring_unpromise(struct rnotify_ring *ring,
+			    struct rnotify_resv *resv)
+{
+	spin_lock_bh(&ring->lock);
+	if (!WARN_ON_ONCE(!resv->promised)) {
+		resv->promised--;
+		if (resv->retired) {
+			resv->nr--;
+			ring->reserved--;
+		}
+	}
+	spin_unlock_bh(&ring->lock);
+}
+
+/*
+ * ---- consumption ------------------------------------------------------
+ */
+
+static void ring_list_ep(struct rnotify_ring *ring, struct rnotify_ep *ep)
+{
+	if (!list_empty(&ep->ring_node))
+		return;
+	rnotify_obj_hold(&ep->obj);
+	list_add_tail(&ep->ring_node, &ring->consumed);
+}
+
+/**
+ * rnotify_ring_region_return() - give region slots back
+ * @ep: endpoint; the ring's lock is held
+ *
+ * A slot is free when the user consumed the REMOTE_REGION_GONE event *and* the
+ * remote region is not in use any more, in whichever order.
+ */
+void rnotify_ring_region_return(struct rnotify_ep *ep)
+{
+	u32 nr = min(ep->gone_consumed, ep->gone_freed);
+
+	ep->gone_consumed -= nr;
+	ep->gone_freed -= nr;
+	rnotify_grant_return(&ep->region_grant, nr);
+}
+
+static void ring_consume_one(struct rnotify_ring *ring, u32 slot)
+{
+	struct rnotify_resv *resv = ring->owner[slot];
+
+	if (!resv) {
+		ring->reserved--;
+		return;
+	}
+	ring->owner[slot] = NULL;
+	resv->in_ring--;
+	switch (resv->kind) {
+	case RNOTIFY_RESV_PLAIN:
+		if (!resv->blocked)
+			return;
+		ring_clear_blocked(ring, resv);
+		break;
+	case RNOTIFY_RESV_DATA:
+		resv->ep->rx_consumed++;
+		rnotify_grant_return(&resv->ep->grant, 1);
+		break;
+	case RNOTIFY_RESV_GONE:
+		resv->ep->gone_consumed++;
+		rnotify_ring_region_return(resv->ep);
+		break;
+	}
+	ring_list_ep(ring, resv->ep);
+}
+
+static void ring_reclaim_locked(struct rnotify_ring *ring)
+{
+	u32 cons;
+
+	lockdep_assert_held(&ring->lock);
+	/* F: pairs with E. Entries before cons may be overwritten from here. */
+	cons = smp_load_acquire(&ring->tail->cons);
+	if (!rnotify_ring_cons_ok(ring->reclaimed, ring->prod, cons)) {
+		ring->head->bad_cons++;
+		return;
+	}
+	while (ring->reclaimed != cons)
+		ring_consume_one(ring, rnotify_ring_slot(ring->reclaimed++,
+							 ring->entries));
+}
+
+/*
+ * Tell the endpoints whose events were consumed, one at a time: each may send
+ * a CREDIT, which needs its own lock, which is outside of ours.
+ */
+static void ring_tell_consumed(struct rnotify_ring *ring)
+{
+	struct rnotify_ep *ep;
+
+	while (!list_empty_careful(&ring->consumed)) {
+		spin_lock_bh(&ring->lock);
+		ep = list_first_entry_or_null(&ring->consumed,
+					      struct rnotify_ep, ring_node);
+		if (ep)
+			list_del_init(&ep->ring_node);
+		spin_unlock_bh(&ring->lock);
+		if (!ep)
+			return;
+		rnotify_ep_consumed(ep);
+		rnotify_obj_put(&ep->obj);
+	}
+}
+
+/**
+ * rnotify_ring_reclaim() - look at what the user consumed
+ * @ring: ring
+ *
+ * Returns credits to the peers whose events were consumed.
+ *
+ * Context: process or softirq; no rnotify_ep.lock held.
+ */
+void rnotify_ring_reclaim(struct rnotify_ring *ring)
+{
+	spin_lock_bh(&ring->lock);
+	ring_reclaim_locked(ring);
+	spin_unlock_bh(&ring->lock);
+	ring_tell_consumed(ring);
+}
+
+/**
+ * rnotify_ring_starved() - note whether the peer is out of data credit
+ * @ring: ring; its lock is held
+ * @ep: endpoint
+ * @starved: the peer has used all that it was granted
+ *
+ * While any is, need_kick asks the reader for a KICK after it consumed.
+ */
+void rnotify_ring_starved(struct rnotify_ring *ring, struct rnotify_ep *ep,
+			  bool starved)
+{
+	lockdep_assert_held(&ring->lock);
+	if (ep->starved == starved)
+		return;
+	ep->starved = starved;
+	ring->nr_starved += starved ? 1 : -1;
+	ring_update_kick(ring);
+}
+
+/**
+ * rnotify_ring_forget() - an endpoint leaves the ring
+ * @ring: ring
+ * @ep: endpoint that produces nothing more; its unconsumed events stay
+ */
+void rnotify_ring_forget(struct rnotify_ring *ring, struct rnotify_ep *ep)
+{
+	bool listed;
+
+	spin_lock_bh(&ring->lock);
+	rnotify_ring_starved(ring, ep, false);
+	listed = !list_empty(&ep->ring_node);
+	if (listed)
+		list_del_init(&ep->ring_node);
+	ring_orphan(ring, &ep->rv_rx);
+	ring_orphan(ring, &ep->rv_tx);
+	ring_orphan(ring, &ep->rv_life);
+	ring_orphan(ring, &ep->rv_gone);
+	ring_orphan(ring, &ep->rv_writable);
+	spin_unlock_bh(&ring->lock);
+	if (listed)
+		rnotify_obj_put(&ep->obj);
+}
+
+/*
+ * ---- production -------------------------------------------------------
+ */
+
+static void ring_signal_eventfd(struct rnotify_ring *ring)
+{
+	struct eventfd_ctx *eventfd;
+
+	if (!rcu_access_pointer(ring->eventfd))
+		return;
+	rcu_read_lock();
+	eventfd = rcu_dereference(ring->eventfd);
+	if (eventfd)
+		rnotify_eventfd_signal(eventfd);
+	rcu_read_unlock();
+}
+
+/*
+ * Sleepers are woken when the ring turns from empty to non-empty: all who
+ * sleep do so because they found it empty after a full barrier (H-G), except
+ * those who wait for more (@wait_more).
+ */
+static void ring_commit(struct rnotify_ring *ring, struct rnotify_resv *resv,
+			struct rnotify_event *ev, u32 slot)
+{
+	u32 was = ring->prod;
+	bool was_empty;
+
+	ev->time_ns = ktime_get_ns();
+	ring->events[slot] = *ev;			/* A */
+	if (resv->retired) {
+		ring->owner[slot] = NULL;
+		resv->nr--;
+	} else {
+		ring->owner[slot] = resv;
+		resv->in_ring++;
+	}
+	ring->prod = was + 1;
+	smp_store_release(&ring->head->prod, was + 1);	/* B: pairs with C */
+
+	smp_mb();					/* H: pairs with G */
+	was_empty = READ_ONCE(ring->tail->cons) == was;
+	if (was_empty)
+		ring_signal_eventfd(ring);
+	if ((was_empty || atomic_read(&ring->wait_more)) &&
+	    waitqueue_active(&ring->wq))
+		wake_up_interruptible_poll(&ring->wq, EPOLLIN | EPOLLRDNORM);
+}
+
+/**
+ * rnotify_ring_put() - produce an event
+ * @ring: ring
+ * @resv: reservation with a free entry; one promise, if any, is redeemed
+ * @ev: event; time_ns is filled in
+ *
+ * Context: any but hard interrupt; rnotify_ep.lock may be held.
+ */
+void rnotify_ring_put(struct rnotify_ring *ring, struct rnotify_resv *resv,
+		      struct rnotify_event *ev)
+{
+	spin_lock_bh(&ring->lock);
+	if (!WARN_ON_ONCE(resv->in_ring >= resv->nr)) {
+		if (resv->promised)
+			resv->promised--;
+		ring_commit(ring, resv, ev,
+			    rnotify_ring_slot(ring->prod, ring->entries));
+	}
+	spin_unlock_bh(&ring->lock);
+}
+
+/**
+ * rnotify_ring_put_rx() - produce a NOTIFY or MESSAGE
+ * @ring: ring
+ * @ep: endpoint that it arrived on
+ * @ev: event, complete but for msg_offset and time_ns
+ * @payload: MESSAGE: ev->notify.byte_len bytes, at most the ring's message
+ *	size; else NULL
+ *
+ * Context: softirq; no rnotify_ep.lock held.
+ * Return: false if the peer had no credit: nothing was produced.
+ */
+bool rnotify_ring_put_rx(struct rnotify_ring *ring, struct rnotify_ep *ep,
+			 struct rnotify_event *ev, const void *payload)
+{
+	bool ok;
+	u32 slot;
+
+	spin_lock_bh(&ring->lock);
+	ring_reclaim_locked(ring);
+	ok = rnotify_grant_arrived(&ep->grant);
+	if (ok) {
+		slot = rnotify_ring_slot(ring->prod, ring->entries);
+		if (payload) {
+			ev->notify.msg_offset = (u64)slot * ring->msg_size;
+			memcpy(ring->msgs + ev->notify.msg_offset, payload,
+			       ev->notify.byte_len);
+		}
+		ring_commit(ring, &ep->rv_rx, ev, slot);
+		if (!rnotify_grant_peer_left(&ep->grant)) {
+			rnotify_ring_starved(ring, ep, true);
+			/*
+			 * H: the user may have consumed between the reclaim
+			 * above and its seeing need_kick; look once more.
+			 */
+			smp_mb();
+			ring_reclaim_locked(ring);
+			if (rnotify_grant_due(&ep->grant))
+				ring_list_ep(ring, ep);
+		}
+	}
+	spin_unlock_bh(&ring->lock);
+	ring_tell_consumed(ring);
+	return ok;
+}
+
+/*
+ * ---- consumer's side, from system calls -------------------------------
+ */
+
+/*
+ * The user's cons if it can be right, else what we know for certain. @prod was
+ * read before.
+ */
+static u32 ring_cons(struct rnotify_ring *ring, u32 prod)
+{
+	u32 cons = READ_ONCE(ring->tail->cons);
+	u32 reclaimed = READ_ONCE(ring->reclaimed);
+
+	return rnotify_ring_cons_ok(reclaimed, prod, cons) ? cons : reclaimed;
+}
+
+/**
+ * rnotify_ring_pending() - unconsumed events
+ * @ring: ring
+ *
+ * Context: any. The caller has put itself on @wq before, if it will sleep.
+ * Return: events; the whole of what is in the ring when cons is garbage.
+ */
+u32 rnotify_ring_pending(struct rnotify_ring *ring)
+{
+	u32 prod;
+
+	smp_mb();					/* G: pairs with H */
+	prod = READ_ONCE(ring->prod);
+	return rnotify_ring_used(prod, ring_cons(ring, prod));
+}
+
+/**
+ * rnotify_ring_set_eventfd() - who is signalled at empty → non-empty
+ * @ring: ring; the context's setup_mutex is held
+ * @fd: eventfd, or -1 for none
+ *
+ * Return: 0, or -EBADF/-EINVAL for something that is no eventfd.
+ */
+int rnotify_ring_set_eventfd(struct rnotify_ring *ring, int fd)
+{
+	struct eventfd_ctx *new = NULL, *old;
+
+	if (fd >= 0) {
+		new = eventfd_ctx_fdget(fd);
+		if (IS_ERR(new))
+			return PTR_ERR(new);
+	}
+	old = rcu_replace_pointer(ring->eventfd, new, true);
+	if (old) {
+		synchronize_rcu();
+		eventfd_ctx_put(old);
+	}
+	if (new && rnotify_ring_pending(ring))
+		ring_signal_eventfd(ring);
+	return 0;
+}
+
+/**
+ * rnotify_ring_read() - copy events out and consume them
+ * @ring: ring
+ * @to: where to; whole events only
+ *
+ * The user who mixes this with consuming through the mapping from another
+ * thread gets what it asked for: events twice, or not at all.
+ *
+ * Return: bytes, 0 if there is nothing, -EFAULT, -EINVAL when not even one
+ * event fits.
+ */
+ssize_t rnotify_ring_read(struct rnotify_ring *ring, struct iov_iter *to)
+{
+	const size_t size = sizeof(struct rnotify_event);
+	u32 nr, i, prod, cons;
+
+	if (iov_iter_count(to) < size)
+		return -EINVAL;
+
+	prod = smp_load_acquire(&ring->head->prod);	/* C */
+	cons = ring_cons(ring, prod);
+	nr = min_t(u64, rnotify_ring_used(prod, cons),
+		   iov_iter_count(to) / size);
+	for (i = 0; i < nr; i++) {
+		u32 slot = rnotify_ring_slot(cons + i, ring->entries);
+
+		if (copy_to_iter(&ring->events[slot], size, to) != size)
+			break;
+	}
+	if (nr && !i)
+		return -EFAULT;
+	smp_store_release(&ring->tail->cons, cons + i);	/* E */
+	rnotify_ring_reclaim(ring);
+	return i * size;
+}

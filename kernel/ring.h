@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef RNOTIFY_RING_H
+#define RNOTIFY_RING_H
+
+#include "priv.h"
+
+struct rnotify_resv;
+
+/**
+ * enum rnotify_resv_kind - what consuming an entry gives back
+ * @RNOTIFY_RESV_PLAIN: only the ring entry
+ * @RNOTIFY_RESV_DATA: a data credit for the peer
+ * @RNOTIFY_RESV_GONE: room for one more remote region
+ */
+enum rnotify_resv_kind {
+	RNOTIFY_RESV_PLAIN,
+	RNOTIFY_RESV_DATA,
+	RNOTIFY_RESV_GONE,
+};
+
+/**
+ * struct rnotify_resv - ring entries set aside for one purpose
+ * @nr: entries reserved
+ * @in_ring: of these, how many hold an unconsumed event
+ * @promised: of these, how many somebody counts on for a later event
+ * @blocked: a promise was refused: consumption of ours is to be told to @ep
+ * @retired: nothing is reserved anew; only promises are left (then nr ==
+ *	promised), and what redeems them is an orphan at once
+ * @kind: &enum rnotify_resv_kind (invariant)
+ * @ep: endpoint to tell about consumption; NULL if nobody cares (invariant)
+ *
+ * All protected by rnotify_ring.lock. nr >= in_ring + promised, always.
+ */
+struct rnotify_resv {
+	u32 nr;
+	u32 in_ring;
+	u32 promised;
+	bool blocked;
+	bool retired;
+	enum rnotify_resv_kind kind;
+	struct rnotify_ep *ep;
+};
+
+/**
+ * struct rnotify_ring - a context's event ring
+ * @lock: protects the fields down to @consumed; BH
+ * @entries: size, a power of two (invariant)
+ * @msg_size: bytes of a message slot, 0 if there is no message area (invariant)
+ * @prod: entries written (private copy of head->prod)
+ * @reclaimed: entries known to be consumed
+ * @reserved: sum of the reservations, plus orphans still in the ring; never
+ *	more than @entries
+ * @nr_starved: reasons to ask the reader for a KICK: endpoints whose peers are
+ *	out of credit, and refused promises
+ * @owner: per entry, whose reservation it uses; NULL for orphans
+ * @consumed: endpoints with consumption to account, see rnotify_ep.ring_node
+ * @head: page mapped read-only; written by the kernel only
+ * @events: entries, mapped read-only behind @head
+ * @tail: page mapped read-write: hostile
+ * @msgs: message area, mapped read-only
+ * @wq: sleepers: poll, read, WAIT
+ * @wait_more: sleepers that want more than a non-empty ring
+ * @eventfd: signalled at empty → non-empty (RCU; writers hold setup_mutex)
+ * @kick_work: safety net for readers that ignore need_kick
+ */
+struct rnotify_ring {
+	spinlock_t lock;
+	u32 entries;
+	u32 msg_size;
+	u32 prod;
+	u32 reclaimed;
+	u32 reserved;
+	u32 nr_starved;
+	struct rnotify_resv **owner;
+	struct list_head consumed;
+
+	struct rnotify_ring_head *head;
+	struct rnotify_event *events;
+	struct rnotify_ring_tail *tail;
+	void *msgs;
+
+	wait_queue_head_t wq;
+	atomic_t wait_more;
+	struct eventfd_ctx __rcu *eventfd;
+	struct delayed_work kick_work;
+};
+
+struct rnotify_ring *rnotify_ring_create(u32 entries, u32 msg_size);
+void rnotify_ring_destroy(struct rnotify_ring *ring);
+
+int rnotify_ring_reserve(struct rnotify_ring *ring, struct rnotify_resv *resv,
+			 u32 nr);
+void rnotify_ring_unreserve(struct rnotify_ring *ring,
+			    struct rnotify_resv *resv);
+void rnotify_ring_set_blocked(struct rnotify_ring *ring,
+			      struct rnotify_resv *resv);
+void rnotify_ring_retire(struct rnotify_ring *ring, struct rnotify_resv *resv);
+bool rnotify_ring_promise(struct rnotify_ring *ring, struct rnotify_resv *resv,
+			  u32 nr);
+void rnotify_ring_unpromise(struct rnotify_ring *ring,
+			    struct rnotify_resv *resv);
+
+void rnotify_ring_put(struct rnotify_ring *ring, struct rnotify_resv *resv,
+		      struct rnotify_event *ev);
+bool rnotify_ring_put_rx(struct rnotify_ring *ring, struct rnotify_ep *ep,
+			 struct rnotify_event *ev, const void *payload);
+void rnotify_ring_reclaim(struct rnotify_ring *ring);
+void rnotify_ring_region_return(struct rnotify_ep *ep);
+void rnotify_ring_forget(struct rnotify_ring *ring, struct rnotify_ep *ep);
+
+u32 rnotify_ring_pending(struct rnotify_ring *ring);
+void rnotify_ring_starved(struct rnotify_ring *ring, struct rnotify_ep *ep,
+			  bool starved);
+int rnotify_ring_set_eventfd(struct rnotify_ring *ring, int fd);
+ssize_t rnotify_ring_read(struct rnotify_ring *ring, struct iov_iter *to);
+
+#endif /* RNOTIFY_RING_H */
