@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RDMA devices: coming, going, and who uses them.
+ */
+#include <linux/slab.h>
+
+#include "ep.h"
+
+DEFINE_MUTEX(rnotify_dev_mutex);
+
+static LIST_HEAD(rnotify_devs);	/* protected by rnotify_dev_mutex */
+
+static void rdev_put(struct rnotify_dev *dev)
+{
+	if (refcount_dec_and_test(&dev->refs))
+		complete(&dev->idle);
+}
+
+static bool dev_usable(struct ib_device *ib)
+{
+	/* FRWR makes the keys, RC carries the writes. */
+	return ib->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS &&
+	       ib->attrs.max_fast_reg_page_list_len > 0;
+}
+
+static int rnotify_add_device(struct ib_device *ib)
+{
+	struct rnotify_dev *dev;
+
+	if (!dev_usable(ib))
+		return -EOPNOTSUPP;
+
+	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+	if (!dev)
+		return -ENOMEM;
+	dev->ib = ib;
+	dev->max_keys = ib->attrs.max_fast_reg_page_list_len;
+	INIT_LIST_HEAD(&dev->eps);
+	INIT_LIST_HEAD(&dev->maps);
+	refcount_set(&dev->refs, 1);
+	init_completion(&dev->idle);
+
+	mutex_lock(&rnotify_dev_mutex);
+	list_add_tail(&dev->list, &rnotify_devs);
+	mutex_unlock(&rnotify_dev_mutex);
+
+	ib_set_client_data(ib, &rnotify_ib_client, dev);
+	return 0;
+}
+
+/*
+ * Must not return before nothing of ours is left on the device. Endpoints are
+ * told to fail, and tear themselves down on rnotify_wq, whatever their users
+ * do. Maps go last: they are idle once the endpoints are gone.
+ */
+static void rnotify_remove_device(struct ib_device *ib, void *client_data)
+{
+	struct rnotify_dev *dev = client_data;
+	struct rnotify_ep *ep;
+
+	mutex_lock(&rnotify_dev_mutex);
+	dev->removed = true;
+	list_del(&dev->list);
+	list_for_each_entry(ep, &dev->eps, dev_node)
+		rnotify_ep_fail(ep, RNOTIFY_REASON_DEVICE_REMOVED, -ENODEV);
+	mutex_unlock(&rnotify_dev_mutex);
+
+	rdev_put(dev);
+	wait_for_completion(&dev->idle);
+	rnotify_maps_remove_device(dev);
+	kfree(dev);
+}
+
+struct ib_client rnotify_ib_client = {
+	.name = "rnotify",
+	.add = rnotify_add_device,
+	.remove = rnotify_remove_device,
+};
+
+/**
+ * rnotify_dev_attach() - let an endpoint use a device
+ * @ib: device, from a CM id bound to it
+ * @ep: endpoint; holds rnotify_ep.mutex
+ *
+ * Return: the device, or NULL if it is not usable or going away.
+ */
+struct rnotify_dev *rnotify_dev_attach(struct ib_device *ib,
+				       struct rnotify_ep *ep)
+{
+	struct rnotify_dev *dev, *found = NULL;
+
+	mutex_lock(&rnotify_dev_mutex);
+	list_for_each_entry(dev, &rnotify_devs, list) {
+		if (dev->ib != ib)
+			continue;
+		refcount_inc(&dev->refs);
+		list_add_tail(&ep->dev_node, &dev->eps);
+		found = dev;
+		break;
+	}
+	mutex_unlock(&rnotify_dev_mutex);
+	return found;
+}
+
+/**
+ * rnotify_dev_detach() - the endpoint holds nothing of the device any more
+ * @ep: endpoint; holds rnotify_ep.mutex
+ */
+void rnotify_dev_detach(struct rnotify_ep *ep)
+{
+	struct rnotify_dev *dev = ep->dev;
+
+	if (!dev)
+		return;
+	ep->dev = NULL;
+	mutex_lock(&rnotify_dev_mutex);
+	list_del(&ep->dev_node);
+	mutex_unlock(&rnotify_dev_mutex);
+	rdev_put(dev);
+}
+
+/**
+ * rnotify_dev_count() - how many devices can be used now
+ *
+ * Return: devices.
+ */
+u32 rnotify_dev_count(void)
+{
+	struct rnotify_dev *dev;
+	u32 nr = 0;
+
+	mutex_lock(&rnotify_dev_mutex);
+	list_for_each_entry(dev, &rnotify_devs, list)
+		nr++;
+	mutex_unlock(&rnotify_dev_mutex);
+	return nr;
+}
