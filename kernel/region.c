@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Regions: pinning or allocating memory, charging it, mapping it to user space,
+ * and the hard fence at its end.
+ */
+#include <linux/capability.h>
+#include <linux/mm.h>
+#include <linux/resource.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "chunk.h"
+#include "ep.h"
+#include "mmap_layout.h"
+
+/* Pages pinned by one call: bounds the time without a look at signals. */
+#define RNOTIFY_PIN_BATCH	512ul
+
+/* Largest block of a kernel-allocated region: what one MR covers on rxe. */
+#define RNOTIFY_ALLOC_ORDER	9u
+
+/* More than this is taken for a mistake. */
+#define RNOTIFY_REGION_BYTES_MAX	(1ull << 40)
+
+/* How long operations may keep a region alive before their endpoints fail. */
+#define RNOTIFY_REGION_PATIENCE	(5 * HZ)
+
+/*
+ * ---- accounting -------------------------------------------------------
+ */
+
+static int region_charge(struct rnotify_region *region,
+			 struct rnotify_register *arg)
+{
+	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+	struct mm_struct *mm = current->mm;
+	s64 now;
+
+	now = atomic64_add_return(region->nr_pages, &mm->pinned_vm);
+	if (now > limit && !capable(CAP_IPC_LOCK)) {
+		atomic64_sub(region->nr_pages, &mm->pinned_vm);
+		now -= region->nr_pages;
+		arg->memlock_need = (u64)region->nr_pages << PAGE_SHIFT;
+		arg->memlock_left = now < limit ?
+				    (u64)(limit - now) << PAGE_SHIFT : 0;
+		return -EPERM;
+	}
+	mmgrab(mm);
+	region->mm = mm;
+	return 0;
+}
+
+static void region_uncharge(struct rnotify_region *region)
+{
+	if (!region->mm)
+		return;
+	atomic64_sub(region->nr_pages, &region->mm->pinned_vm);
+	mmdrop(region->mm);
+	region->mm = NULL;
+}
+
+/*
+ * ---- pages ------------------------------------------------------------
+ */
+
+static int region_pin(struct rnotify_region *region, u64 addr)
+{
+	unsigned int flags = FOLL_LONGTERM;
+	unsigned long done = 0;
+	int ret = 0;
+
+	if (!(region->flags & RNOTIFY_REGION_READ_ONLY))
+		flags |= FOLL_WRITE;
+
+	addr &= PAGE_MASK;
+	while (done < region->nr_pages) {
+		unsigned long batch = min(region->nr_pages - done,
+					  RNOTIFY_PIN_BATCH);
+
+		ret = -EINTR;
+		if (fatal_signal_pending(current))
+			goto err_unpin;
+		ret = pin_user_pages_fast(addr + done * PAGE_SIZE, batch,
+					  flags, region->pages + done);
+		if (ret <= 0) {
+			ret = ret == -ENOMEM ? -ENOMEM : -EFAULT;
+			goto err_unpin;
+		}
+		done += ret;
+		cond_resched();
+	}
+	return 0;
+
+err_unpin:
+	unpin_user_pages(region->pages, done);
+	return ret;
+}
+
+static void free_pages_array(struct page **pages, unsigned long nr)
+{
+	unsigned long i;
+
+	for (i = 0; i < nr; i++)
+		put_page(pages[i]);
+}
+
+/*
+ * Large blocks make long scatter elements, hence few work requests for an
+ * operation. They are split, so that each page lives as long as its last user:
+ * region or mapping.
+ */
+static int region_alloc_pages(struct rnotify_region *region)
+{
+	gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_ZERO;
+	unsigned int order = RNOTIFY_ALLOC_ORDER;
+	unsigned long done = 0;
+
+	while (done < region->nr_pages) {
+		struct page *page;
+		unsigned long i;
+
+		while (order && (1ul << order) > region->nr_pages - done)
+			order--;
+		page = alloc_pages(order ? gfp | __GFP_NORETRY | __GFP_NOWARN :
+				   gfp, order);
+		if (!page && order) {
+			order--;
+			continue;
+		}
+		if (!page || fatal_signal_pending(current)) {
+			if (page)
+				__free_pages(page, order);
+			free_pages_array(region->pages, done);
+			return -ENOMEM;
+		}
+		if (order)
+			split_page(page, order);
+		for (i = 0; i < (1ul << order); i++)
+			region->pages[done++] = page + i;
+		cond_resched();
+	}
+	return 0;
+}
+
+static void region_release_pages(struct rnotify_region *region)
+{
+	if (region->flags & RNOTIFY_REGION_ALLOC)
+		free_pages_array(region->pages, region->nr_pages);
+	else
+		unpin_user_pages_dirty_lock(region->pages, region->nr_pages,
+					    !(region->flags &
+					      RNOTIFY_REGION_READ_ONLY));
+}
+
+/*
+ * ---- end --------------------------------------------------------------
+ */
+
+static bool region_idle(struct rnotify_region *region)
+{
+	struct rnotify_map *map;
+	bool idle = true;
+
+	spin_lock_bh(&region->lock);
+	list_for_each_entry(map, &region->maps, list)
+		idle &= !atomic_read(&map->inflight);
+	spin_unlock_bh(&region->lock);
+	return idle;
+}
+
+/* The peer of whoever still uses it does not answer: end that endpoint. */
+static void region_force_idle(struct rnotify_region *region)
+{
+	struct rnotify_obj *obj;
+	unsigned long id;
+
+	rcu_read_lock();
+	xa_for_each(&region->obj.ctx->objects, id, obj) {
+		if (obj->ops->type == RNOTIFY_OBJ_EP &&
+		    rnotify_tx_uses(to_ep(obj), region))
+			rnotify_ep_fail(to_ep(obj), RNOTIFY_REASON_PEER_LOST,
+					-ETIMEDOUT);
+	}
+	rcu_read_unlock();
+}
+
+/*
+ * The hard fence. Keys go first (rnotify_exports_destroy()): then no peer can
+ * write. Own operations are waited for: while one is posted the device may
+ * read the pages, or write them for a READ. Only then are they unpinned.
+ */
+static void region_shutdown(struct rnotify_obj *obj)
+{
+	struct rnotify_region *region = to_region(obj);
+
+	mutex_lock(&region->mutex);
+	spin_lock_bh(&region->lock);
+	region->dead = true;
+	spin_unlock_bh(&region->lock);
+	mutex_unlock(&region->mutex);
+
+	rnotify_exports_destroy(region);
+	if (!wait_event_timeout(region->wait, region_idle(region),
+				RNOTIFY_REGION_PATIENCE)) {
+		region_force_idle(region);
+		wait_event(region->wait, region_idle(region));
+	}
+
+	mutex_lock(&region->mutex);
+	rnotify_maps_destroy(region);
+	mutex_unlock(&region->mutex);
+
+	mutex_lock(&region->pages_mutex);
+	region_release_pages(region);
+	kvfree(region->pages);
+	region->pages = NULL;
+	mutex_unlock(&region->pages_mutex);
+	region_uncharge(region);
+}
+
+static void region_free(struct rnotify_obj *obj)
+{
+	kfree_rcu(to_region(obj), obj.rcu);
+}
+
+static const struct rnotify_obj_ops region_ops = {
+	.type = RNOTIFY_OBJ_REGION,
+	.shutdown = region_shutdown,
+	.free = region_free,
+};
+
+/*
+ * ---- begin ------------------------------------------------------------
+ */
+
+static int region_check(const struct rnotify_register *arg)
+{
+	bool alloc = arg->flags & RNOTIFY_REGION_ALLOC;
+	u64 end;
+
+	if (!arg->length || (alloc && arg->addr) ||
+	    (alloc && (arg->flags & RNOTIFY_REGION_READ_ONLY)))
+		return -EINVAL;
+	if (check_add_overflow(arg->addr, arg->length, &end) ||
+	    end > U64_MAX - PAGE_SIZE || arg->length > RNOTIFY_REGION_BYTES_MAX)
+		return -EINVAL;
+	return 0;
+}
+
+static struct rnotify_region *region_alloc(struct rnotify_ctx *ctx,
+					   const struct rnotify_register *arg)
+{
+	struct rnotify_region *region;
+
+	region = kzalloc(sizeof(*region), GFP_KERNEL_ACCOUNT);
+	if (!region)
+		return NULL;
+
+	region->flags = arg->flags;
+	region->length = arg->length;
+	region->offset = offset_in_page(arg->addr);
+	region->nr_pages = DIV_ROUND_UP_ULL(region->offset + arg->length,
+					    PAGE_SIZE);
+	mutex_init(&region->mutex);
+	mutex_init(&region->pages_mutex);
+	INIT_LIST_HEAD(&region->exports);
+	spin_lock_init(&region->lock);
+	INIT_LIST_HEAD(&region->maps);
+	init_waitqueue_head(&region->wait);
+	rnotify_obj_init(&region->obj, ctx, &region_ops);
+	return region;
+}
+
+/**
+ * rnotify_region_create() - RNOTIFY_IOCTL_REGISTER
+ * @ctx: context
+ * @arg: command, with known flags only; results are filled in
+ *
+ * Context: process, sleeps; takes the mmap lock.
+ * Return: 0, or a negative errno with nothing pinned or charged.
+ */
+int rnotify_region_create(struct rnotify_ctx *ctx,
+			  struct rnotify_register *arg)
+{
+	struct rnotify_region *region;
+	int ret;
+
+	ret = region_check(arg);
+	if (ret)
+		return ret;
+	region = region_alloc(ctx, arg);
+	if (!region)
+		return -ENOMEM;
+
+	ret = rnotify_obj_reserve(&region->obj);
+	if (ret)
+		goto err_put;
+	/* Before the array: what may not be locked shall not be allocated. */
+	ret = region_charge(region, arg);
+	if (ret)
+		goto err_unreserve;
+	ret = -ENOMEM;
+	region->pages = kvcalloc(region->nr_pages, sizeof(*region->pages),
+				 GFP_KERNEL_ACCOUNT);
+	if (!region->pages)
+		goto err_uncharge;
+	if (region->flags & RNOTIFY_REGION_ALLOC)
+		ret = region_alloc_pages(region);
+	else
+		ret = region_pin(region, arg->addr);
+	if (ret)
+		goto err_array;
+
+	arg->region_id = region->obj.id;
+	arg->mmap_offset = region->flags & RNOTIFY_REGION_ALLOC ?
+			   rnotify_mmap_region(region->obj.id) : 0;
+	rnotify_obj_publish(&region->obj);
+	return 0;
+
+err_array:
+	kvfree(region->pages);
+err_uncharge:
+	region_uncharge(region);
+err_unreserve:
+	rnotify_obj_unreserve(&region->obj);
+err_put:
+	rnotify_obj_put(&region->obj);
+	return ret;
+}
+
+/**
+ * rnotify_region_mmap() - map a kernel-allocated region
+ * @ctx: context
+ * @id: region
+ * @vma: covers exactly the region, rounded up to pages
+ *
+ * The mapping holds the pages: it outlives the region.
+ *
+ * Context: process; the mmap lock is held.
+ * Return: 0, -EINVAL, -ENOENT, -ENOMEM.
+ */
+int rnotify_region_mmap(struct rnotify_ctx *ctx, u32 id,
+			struct vm_area_struct *vma)
+{
+	struct rnotify_region *region;
+	struct rnotify_obj *obj;
+	unsigned long nr;
+	int ret = -EINVAL;
+
+	obj = rnotify_obj_get(ctx, id, RNOTIFY_OBJ_REGION);
+	if (!obj)
+		return -ENOENT;
+	region = to_region(obj);
+
+	mutex_lock(&region->pages_mutex);
+	nr = region->nr_pages;
+	if (!region->pages)
+		ret = -ENOENT;
+	else if ((region->flags & RNOTIFY_REGION_ALLOC) &&
+		 vma_pages(vma) == nr)
+		ret = vm_insert_pages(vma, vma->vm_start, region->pages, &nr);
+	mutex_unlock(&region->pages_mutex);
+	rnotify_obj_put(obj);
+	return ret;
+}
