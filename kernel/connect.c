@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The active side: CONNECT, and its steps on the worker.
+ */
+#include "ep.h"
+
+/* rdma_cm's limits for its own steps; the endpoint's timer ends it before. */
+static int resolve_ms(const struct rnotify_ep *ep)
+{
+	return ep->params.connect_timeout_ms;
+}
+
+static int step(struct rnotify_ep *ep, enum rnotify_ep_state to)
+{
+	bool ok;
+
+	spin_lock_bh(&ep->lock);
+	ok = rnotify_ep_transition(ep, to);
+	spin_unlock_bh(&ep->lock);
+	return ok ? 0 : -ECONNABORTED;
+}
+
+static void on_addr(struct rnotify_ep *ep)
+{
+	int ret;
+
+	if (step(ep, RNOTIFY_EP_ROUTE))
+		return;
+	ret = rdma_resolve_route(ep->cm_id, resolve_ms(ep));
+	if (ret)
+		rnotify_ep_fail(ep, RNOTIFY_REASON_UNREACHABLE, ret);
+}
+
+static void on_route(struct rnotify_ep *ep)
+{
+	u8 buf[RNOTIFY_WIRE_HELLO_MAX];
+	struct rdma_conn_param param;
+	int ret;
+
+	spin_lock_bh(&ep->lock);
+	if (ep->state == RNOTIFY_EP_ROUTE)
+		ep->stage = RNOTIFY_STAGE_SETUP;
+	spin_unlock_bh(&ep->lock);
+
+	rnotify_cm_tune(ep);
+	ret = rnotify_qp_create(ep);
+	if (ret) {
+		rnotify_ep_fail(ep, ret == -ENODEV ?
+				RNOTIFY_REASON_DEVICE_REMOVED :
+				RNOTIFY_REASON_RESOURCES, ret);
+		return;
+	}
+	if (step(ep, RNOTIFY_EP_CONNECT))
+		return;
+	rnotify_cm_param(ep, &param, buf, ep->private_data, ep->private_len);
+	ret = rdma_connect(ep->cm_id, &param);
+	if (ret)
+		rnotify_ep_fail(ep, RNOTIFY_REASON_UNREACHABLE, ret);
+	else
+		ep->conn_sent = true;
+}
+
+/**
+ * rnotify_connect_step() - the worker's part of connecting
+ * @ep: endpoint; mutex held
+ * @pending: bits of &enum rnotify_ep_work
+ *
+ * Context: process, sleeps.
+ */
+void rnotify_connect_step(struct rnotify_ep *ep, unsigned long pending)
+{
+	if (test_bit(RNOTIFY_WORK_ADDR, &pending) &&
+	    READ_ONCE(ep->state) == RNOTIFY_EP_ADDR)
+		on_addr(ep);
+	if (test_bit(RNOTIFY_WORK_ROUTE, &pending) &&
+	    READ_ONCE(ep->state) == RNOTIFY_EP_ROUTE)
+		on_route(ep);
+}
+
+static int start(struct rnotify_ep *ep, const struct rnotify_connect *arg)
+{
+	struct sockaddr_storage src = {}, dst;
+	struct rdma_cm_id *id;
+	bool have_src = arg->src.family;
+	int ret;
+
+	ret = rnotify_addr_get(&dst, &arg->dst);
+	if (!ret && have_src)
+		ret = rnotify_addr_get(&src, &arg->src);
+	if (ret)
+		return ret;
+
+	id = rdma_create_id(ep->obj.ctx->net, rnotify_cm_handler, ep,
+			    RDMA_PS_TCP, IB_QPT_RC);
+	if (IS_ERR(id))
+		return PTR_ERR(id);
+	ep->cm_id = id;
+	ep->remote_addr = dst;
+
+	/* Before the call: its event may come before it returns. */
+	step(ep, RNOTIFY_EP_ADDR);
+	ret = rdma_resolve_addr(id, have_src ? (struct sockaddr *)&src : NULL,
+				(struct sockaddr *)&dst, resolve_ms(ep));
+	if (ret) {
+		rdma_destroy_id(id);
+		ep->cm_id = NULL;
+	}
+	return ret;
+}
+
+/**
+ * rnotify_connect() - RNOTIFY_IOCTL_CONNECT
+ * @ctx: context
+ * @arg: command, without flags; endpoint_id is filled in
+ * @private_data: arg->private_len bytes
+ *
+ * Context: process, sleeps, but not for the network.
+ * Return: 0 or a negative errno as <linux/rnotify.h> says.
+ */
+int rnotify_connect(struct rnotify_ctx *ctx, struct rnotify_connect *arg,
+		    const void *private_data)
+{
+	struct rnotify_ep *ep;
+	int ret;
+
+	ep = rnotify_ep_alloc(ctx);
+	if (!ep)
+		return -ENOMEM;
+	ep->cookie = arg->cookie;
+	memcpy(ep->private_data, private_data, arg->private_len);
+	ep->private_len = arg->private_len;
+
+	ret = rnotify_ep_set_params(ep, &arg->params);
+	if (ret)
+		goto err_put;
+	ret = rnotify_ep_reserve_ring(ep);
+	if (ret)
+		goto err_put;
+	ret = rnotify_obj_reserve(&ep->obj);
+	if (ret)
+		goto err_ring;
+
+	/* The worker waits until the id is published. */
+	mutex_lock(&ep->mutex);
+	ret = start(ep, arg);
+	if (ret)
+		goto err_unreserve;
+	arg->endpoint_id = ep->obj.id;
+	queue_delayed_work(rnotify_wq, &ep->timer,
+			   msecs_to_jiffies(ep->params.keepalive_ms / 4));
+	rnotify_obj_publish(&ep->obj);
+	mutex_unlock(&ep->mutex);
+	return 0;
+
+err_unreserve:
+	mutex_unlock(&ep->mutex);
+	rnotify_obj_unreserve(&ep->obj);
+err_ring:
+	rnotify_ring_forget(ep->ring, ep);
+err_put:
+	rnotify_obj_put(&ep->obj);
+	return ret;
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The end of an endpoint, in order:
+ *
+ *	posters are stopped (state CLOSING, by whoever found the cause)
+ *	what was posted completes, for a while, if the end is orderly
+ *	GOODBYE
+ *	rdma_disconnect(): the QP turns to ERROR
+ *	drain: all completions have been delivered
+ *	outcomes for what the device did not report
+ *	DISCONNECTED: the last event
+ *	keys of exports, remote regions
+ *	QP, CQ, PD, buffers, CM id, device
+ *	CLOSED
+ *
+ * Runs on rnotify_wq with rnotify_ep.mutex held. Nothing here waits for the
+ * peer without a limit.
+ */
+#include "ep.h"
+
+/* For posted operations and GOODBYE of an orderly end. */
+#define RNOTIFY_LINGER		HZ
+
+static bool sq_quiet(struct rnotify_ep *ep)
+{
+	bool quiet;
+
+	spin_lock_bh(&ep->lock);
+	quiet = ep->sq_head == ep->sq_tail || ep->sq_broken || ep->goodbye;
+	spin_unlock_bh(&ep->lock);
+	return quiet;
+}
+
+/*
+ * An orderly end is one that this side wants while the connection is sound.
+ * GOODBYE is the last in the send queue: when it is acknowledged, so is all
+ * before it.
+ */
+static void say_goodbye(struct rnotify_ep *ep)
+{
+	long left = RNOTIFY_LINGER;
+	bool sent;
+
+	if (ep->down.reason != RNOTIFY_REASON_LOCAL_CLOSE ||
+	    ep->down.stage != RNOTIFY_STAGE_ESTABLISHED)
+		return;
+
+	left = wait_event_timeout(ep->wait, sq_quiet(ep), left);
+	if (!left)
+		return;
+	spin_lock_bh(&ep->lock);
+	sent = rnotify_ctrl_goodbye(ep);
+	spin_unlock_bh(&ep->lock);
+	if (sent)
+		wait_event_timeout(ep->wait, sq_quiet(ep), left);
+}
+
+/* Why a request that was never accepted is turned down. */
+static void reject_request(struct rnotify_ep *ep)
+{
+	if (ep->conn_sent || ep->stage != RNOTIFY_STAGE_ACCEPT)
+		return;
+	rnotify_cm_send_reject(ep->cm_id, RNOTIFY_REASON_REJECTED,
+			       -ECONNREFUSED, "rejected by the application",
+			       ep->private_data, ep->private_len);
+}
+
+static void drain(struct rnotify_ep *ep)
+{
+	if (ep->conn_sent)
+		rdma_disconnect(ep->cm_id);
+	if (ep->qp)
+		ib_drain_qp(ep->qp);
+	if (ep->tx)
+		rnotify_tx_flush(ep);
+}
+
+static void last_event(struct rnotify_ep *ep)
+{
+	struct rnotify_listener *listener = ep->listener;
+	struct rnotify_event ev = {};
+
+	ep->down.delivered = ep->rx_seq;
+	ep->down.confirmed = ep->tx_confirmed;
+	rnotify_ep_event(ep, &ev, RNOTIFY_EVENT_DISCONNECTED);
+	ev.down = ep->down;
+
+	/* Not accepted: the listener's reservation answers for us. */
+	if (listener) {
+		ep->listener = NULL;
+		rnotify_ring_put(ep->ring, &listener->rv, &ev);
+		rnotify_obj_put(&listener->obj);
+	} else {
+		rnotify_ring_put(ep->ring, &ep->rv_life, &ev);
+	}
+}
+
+static void release_cm(struct rnotify_ep *ep)
+{
+	rnotify_qp_destroy(ep);
+	rdma_destroy_id(ep->cm_id);
+	ep->cm_id = NULL;
+	rnotify_dev_detach(ep);
+}
+
+/**
+ * rnotify_ep_teardown() - take an endpoint from CLOSING to CLOSED
+ * @ep: endpoint; mutex held
+ *
+ * Context: process, sleeps.
+ */
+void rnotify_ep_teardown(struct rnotify_ep *ep)
+{
+	lockdep_assert_held(&ep->mutex);
+	cancel_delayed_work_sync(&ep->timer);
+	say_goodbye(ep);
+	reject_request(ep);
+	drain(ep);
+	last_event(ep);
+	rnotify_exports_revoke_all(ep);
+	rnotify_remotes_destroy(ep);
+	release_cm(ep);
+
+	spin_lock_bh(&ep->lock);
+	rnotify_ep_transition(ep, RNOTIFY_EP_CLOSED);
+	wake_up_all(&ep->wait);
+	spin_unlock_bh(&ep->lock);
+	complete_all(&ep->closed);
+}
