@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RNOTIFY_IOCTL_POST: operations checked and turned into work requests.
+ *
+ * A batch is copied in, then taken run by run: consecutive operations of one
+ * endpoint share one hold of its lock and one doorbell. Everything that may
+ * sleep or fail for want of memory (user copies, look-ups, DMA mapping) is done
+ * before the lock; under it an operation is either posted as a whole, or left
+ * without a trace.
+ */
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "op.h"
+
+#define RNOTIFY_POST_BATCH	16u
+#define RNOTIFY_POST_MAX	4096u
+
+/**
+ * struct rnotify_batch - operations copied in at once
+ * @op: as the user wrote them
+ * @prep: what was looked up for each
+ * @inl: inline bytes, RNOTIFY_INLINE_MAX for each; NULL until needed
+ */
+struct rnotify_batch {
+	struct rnotify_op op[RNOTIFY_POST_BATCH];
+	struct rnotify_prep prep[RNOTIFY_POST_BATCH];
+	u8 *inl;
+};
+
+static int prep_inline(struct rnotify_batch *batch, u32 i)
+{
+	const struct rnotify_op *op = &batch->op[i];
+
+	if (op->length > RNOTIFY_INLINE_MAX)
+		return -EINVAL;
+	if (!batch->inl) {
+		batch->inl = kmalloc_array(RNOTIFY_POST_BATCH,
+					   RNOTIFY_INLINE_MAX,
+					   GFP_KERNEL_ACCOUNT);
+		if (!batch->inl)
+			return -ENOMEM;
+	}
+	batch->prep[i].inl = batch->inl + i * RNOTIFY_INLINE_MAX;
+	if (copy_from_user(batch->prep[i].inl,
+			   u64_to_user_ptr(op->local_offset), op->length))
+		return -EFAULT;
+	return 0;
+}
+
+static int prep_region(struct rnotify_ctx *ctx, struct rnotify_batch *batch,
+		       u32 i)
+{
+	const struct rnotify_op *op = &batch->op[i];
+	struct rnotify_obj *obj;
+
+	if (!op->region_id)
+		return op->length ? -ENOENT : 0;
+	obj = rnotify_obj_get(ctx, op->region_id, RNOTIFY_OBJ_REGION);
+	if (!obj)
+		return -ENOENT;
+	batch->prep[i].region = to_region(obj);
+	return rnotify_op_check_local(op, to_region(obj));
+}
+
+/* All of an operation that needs no lock. */
+static int prep_op(struct rnotify_ctx *ctx, struct rnotify_batch *batch, u32 i)
+{
+	const struct rnotify_op *op = &batch->op[i];
+	int ret;
+
+	memset(&batch->prep[i], 0, sizeof(batch->prep[i]));
+	ret = rnotify_op_check(op);
+	if (ret)
+		return ret;
+	if (op->flags & RNOTIFY_OP_F_INLINE)
+		return prep_inline(batch, i);
+	return prep_region(ctx, batch, i);
+}
+
+static void unprep(struct rnotify_batch *batch, u32 first, u32 nr)
+{
+	u32 i;
+
+	for (i = first; i < first + nr; i++) {
+		if (batch->prep[i].region)
+			rnotify_obj_put(&batch->prep[i].region->obj);
+	}
+}
+
+/* First use of a region on the endpoint's device. */
+static int map_region(struct rnotify_ep *ep, struct rnotify_region *region)
+{
+	int ret = -ESHUTDOWN;
+
+	mutex_lock(&region->mutex);
+	mutex_lock(&ep->mutex);
+	if (ep->dev && READ_ONCE(ep->state) == RNOTIFY_EP_ESTABLISHED)
+		ret = rnotify_map_create(region, ep->dev);
+	mutex_unlock(&ep->mutex);
+	mutex_unlock(&region->mutex);
+	return ret;
+}
+
+/* Notes under the lock that a post was refused for want of room. */
+static void note_blocked(struct rnotify_ep *ep, bool nonblock)
+{
+	if (!nonblock)
+		return;
+	ep->eagain++;
+	if (!ep->want_write) {
+		ep->want_write = true;
+		atomic_inc(&ep->obj.ctx->nr_blocked);
+	}
+}
+
+/**
+ * struct rnotify_run - consecutive operations of one endpoint
+ * @ep: endpoint
+ * @first: index in the batch
+ * @nr: how many
+ * @done: of these, how many were posted
+ * @seq: rnotify_ep.room_seq when one found no room
+ * @nonblock: -EAGAIN rather than a wait
+ */
+struct rnotify_run {
+	struct rnotify_ep *ep;
+	u32 first;
+	u32 nr;
+	u32 done;
+	u32 seq;
+	bool nonblock;
+};
+
+static int post_run_locked(struct rnotify_batch *batch, struct rnotify_run *run)
+{
+	struct rnotify_ep *ep = run->ep;
+	int ret = 0;
+
+	spin_lock_bh(&ep->lock);
+	while (run->done < run->nr && !ret) {
+		u32 i = run->first + run->done;
+
+		ret = rnotify_op_post(ep, &batch->op[i], &batch->prep[i]);
+		if (!ret)
+			run->done++;
+	}
+	rnotify_chain_flush(ep, true);
+	run->seq = ep->room_seq;
+	if (ret == -EAGAIN)
+		note_blocked(ep, run->nonblock);
+	spin_unlock_bh(&ep->lock);
+	return ret;
+}
+
+static int wait_room(struct rnotify_run *run, long *timeout)
+{
+	struct rnotify_ep *ep = run->ep;
+	long left;
+
+	if (!*timeout)
+		return -ETIMEDOUT;
+	left = wait_event_interruptible_timeout(ep->wait,
+						READ_ONCE(ep->room_seq) !=
+						run->seq, *timeout);
+	if (left < 0)
+		return -EINTR;
+	*timeout = left;
+	return left ? 0 : -ETIMEDOUT;
+}
+
+static int post_run(struct rnotify_batch *batch, struct rnotify_run *run,
+		    long *timeout)
+{
+	bool looked = false;
+	int ret;
+
+	for (;;) {
+		/*
+		 * The first refusal is not the last word: the user may have
+		 * consumed events since somebody looked.
+		 */
+		bool nonblock = run->nonblock;
+
+		run->nonblock = nonblock && looked;
+		ret = post_run_locked(batch, run);
+		run->nonblock = nonblock;
+		if (ret == -ENXIO) {
+			u32 i = run->first + run->done;
+
+			ret = map_region(run->ep, batch->prep[i].region);
+		} else if (ret == -EAGAIN && !looked) {
+			looked = true;
+			rnotify_ring_reclaim(run->ep->ring);
+			ret = 0;
+		} else if (ret == -EAGAIN && !nonblock) {
+			ret = wait_room(run, timeout);
+		} else {
+			return ret;
+		}
+		if (ret)
+			return ret;
+	}
+}
+
+/*
+ * Posts the longest run that starts at @first. Return: 0 or an errno, with
+ * *done entries posted before it.
+ */
+static int post_one_run(struct rnotify_ctx *ctx, struct rnotify_batch *batch,
+			u32 first, u32 nr, bool nonblock, long *timeout,
+			u32 *done)
+{
+	struct rnotify_run run = { .first = first, .nonblock = nonblock };
+	u32 id = batch->op[first].endpoint_id;
+	struct rnotify_obj *obj;
+	u32 prepped = 0;
+	int err = 0, ret;
+
+	*done = 0;
+	obj = rnotify_obj_get(ctx, id, RNOTIFY_OBJ_EP);
+	if (!obj)
+		return -ENOENT;
+	run.ep = to_ep(obj);
+
+	while (first + run.nr < nr && !err &&
+	       batch->op[first + run.nr].endpoint_id == id) {
+		prepped++;
+		err = prep_op(ctx, batch, first + run.nr);
+		if (!err)
+			run.nr++;
+	}
+	ret = run.nr ? post_run(batch, &run, timeout) : 0;
+	*done = run.done;
+	unprep(batch, first, prepped);
+	rnotify_obj_put(obj);
+	return ret ?: err;
+}
+
+static int post_batch(struct rnotify_ctx *ctx, struct rnotify_batch *batch,
+		      u32 nr, bool nonblock, long *timeout, u32 *accepted)
+{
+	u32 i = 0, done;
+	int ret = 0;
+
+	while (i < nr && !ret) {
+		ret = post_one_run(ctx, batch, i, nr, nonblock, timeout, &done);
+		i += done;
+		*accepted += done;
+	}
+	return ret;
+}
+
+static long post_timeout(s64 timeout_ns)
+{
+	if (timeout_ns < 0)
+		return MAX_SCHEDULE_TIMEOUT;
+	return min_t(u64, nsecs_to_jiffies64(timeout_ns) +
+		     !!(timeout_ns), MAX_SCHEDULE_TIMEOUT - 1);
+}
+
+/**
+ * rnotify_post() - RNOTIFY_IOCTL_POST
+ * @ctx: context
+ * @arg: command; accepted and error are filled in
+ * @nonblock: don't wait for credit or room
+ *
+ * Context: process, sleeps unless @nonblock.
+ * Return: 0 if at least one operation was posted, else a negative errno.
+ */
+int rnotify_post(struct rnotify_ctx *ctx, struct rnotify_post *arg,
+		 bool nonblock)
+{
+	struct rnotify_op __user *ops = u64_to_user_ptr(arg->ops);
+	long timeout = post_timeout(arg->timeout_ns);
+	struct rnotify_batch *batch;
+	u32 nr;
+	int ret = 0;
+
+	arg->accepted = 0;
+	arg->error = 0;
+	if (!arg->nr_ops || arg->nr_ops > RNOTIFY_POST_MAX ||
+	    arg->op_size != sizeof(struct rnotify_op))
+		return -EINVAL;
+	batch = kmalloc(sizeof(*batch), GFP_KERNEL_ACCOUNT);
+	if (!batch)
+		return -ENOMEM;
+	batch->inl = NULL;
+
+	while (arg->accepted < arg->nr_ops && !ret) {
+		nr = min(arg->nr_ops - arg->accepted, RNOTIFY_POST_BATCH);
+		if (copy_from_user(batch->op, ops + arg->accepted,
+				   nr * sizeof(*batch->op)))
+			ret = -EFAULT;
+		else
+			ret = post_batch(ctx, batch, nr, nonblock, &timeout,
+					 &arg->accepted);
+	}
+	kfree(batch->inl);
+	kfree(batch);
+	arg->error = ret;
+	return arg->accepted ? 0 : ret;
+}
