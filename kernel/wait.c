@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RNOTIFY_IOCTL_WAIT: spin, then sleep, until enough events are there.
+ */
+#include <linux/hrtimer.h>
+#include <linux/sched/signal.h>
+#include <linux/wait.h>
+
+#include "front.h"
+#include "ring.h"
+
+#define RNOTIFY_SPIN_MAX_NS	1000000ull
+
+static bool enough(struct rnotify_ring *ring, u32 min_events)
+{
+	return rnotify_ring_pending(ring) >= min_events;
+}
+
+/* Gives the CPU away as soon as somebody else wants it. */
+static bool spin_until(struct rnotify_ring *ring, u32 min_events, u64 spin_ns)
+{
+	u64 end = ktime_get_ns() + spin_ns;
+
+	do {
+		if (enough(ring, min_events))
+			return true;
+		if (need_resched() || signal_pending(current))
+			return false;
+		cpu_relax();
+	} while (ktime_get_ns() < end);
+	return false;
+}
+
+static int sleep_until(struct rnotify_ring *ring, u32 min_events,
+		       s64 timeout_ns)
+{
+	ktime_t expires = timeout_ns < 0 ? KTIME_MAX : ns_to_ktime(timeout_ns);
+	DECLARE_WAITQUEUE(wait, current);
+	int ret;
+
+	if (min_events > 1)
+		atomic_inc(&ring->wait_more);
+	add_wait_queue(&ring->wq, &wait);
+	for (;;) {
+		set_current_state(TASK_INTERRUPTIBLE);
+		ret = 0;
+		if (enough(ring, min_events))
+			break;
+		ret = -EINTR;
+		if (signal_pending(current))
+			break;
+		ret = -ETIME;
+		if (!schedule_hrtimeout(timeout_ns < 0 ? NULL : &expires,
+					HRTIMER_MODE_ABS)) {
+			if (enough(ring, min_events))
+				ret = 0;
+			break;
+		}
+	}
+	__set_current_state(TASK_RUNNING);
+	remove_wait_queue(&ring->wq, &wait);
+	if (min_events > 1)
+		atomic_dec(&ring->wait_more);
+	return ret;
+}
+
+/**
+ * rnotify_wait() - RNOTIFY_IOCTL_WAIT
+ * @ctx: context
+ * @arg: command, without flags
+ *
+ * Context: process, sleeps.
+ * Return: 0, -EINVAL, -ETIME, -EINTR.
+ */
+int rnotify_wait(struct rnotify_ctx *ctx, struct rnotify_wait *arg)
+{
+	struct rnotify_ring *ring = rnotify_ctx_ring(ctx);
+	int ret = 0;
+
+	if (!arg->min_events || arg->min_events > ring->entries ||
+	    arg->spin_ns > RNOTIFY_SPIN_MAX_NS)
+		return -EINVAL;
+
+	rnotify_ring_reclaim(ring);
+	if (!enough(ring, arg->min_events)) {
+		if (!arg->timeout_ns)
+			ret = -ETIME;
+		else if (!arg->spin_ns ||
+			 !spin_until(ring, arg->min_events, arg->spin_ns))
+			ret = sleep_until(ring, arg->min_events,
+					  arg->timeout_ns);
+	}
+	arg->nr_events = rnotify_ring_pending(ring);
+	arg->reserved2 = 0;
+	return ret;
+}
