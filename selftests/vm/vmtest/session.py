@@ -120,6 +120,10 @@ class Session:
         guest.current.add(tap.FAIL, "time", f"killed after {limit} s")
         self._show(guest.machine.role, f"# time limit of {limit} s is over")
 
+    def _mark_stuck(self, guest, _name):
+        """Not even SIGKILL ends the program: no use in going on here."""
+        guest.deadline = time.monotonic()
+
     def _mark_exit(self, guest, _name, code):
         guest.current.exit = int(code)
         guest.current.seconds = time.monotonic() - guest.current.started
