@@ -17,8 +17,12 @@
 #define RNOTIFY_SQ_REG		8u	/* registrations of one batch */
 #define RNOTIFY_CTRL_WINDOW	8u	/* control credits given to the peer */
 
-/* A slot's own buffer: a message header, and inline bytes behind it. */
-#define RNOTIFY_SEND_BUF	(RNOTIFY_WIRE_HDR_LEN + RNOTIFY_INLINE_MAX)
+/*
+ * A slot's own buffer: a NOTIFY, or the header of a MESSAGE, so that it ends
+ * where the inline bytes begin.
+ */
+#define RNOTIFY_SEND_HDR	RNOTIFY_WIRE_NOTIFY_LEN
+#define RNOTIFY_SEND_BUF	(RNOTIFY_SEND_HDR + RNOTIFY_INLINE_MAX)
 
 /* Longest keepalive and connect time, ms: what the hello can carry. */
 #define RNOTIFY_MS_MAX		(65535u * RNOTIFY_WIRE_ALIVE_UNIT)

@@ -3,9 +3,15 @@
  * One operation: its checks, and the work requests that it becomes.
  *
  * A work request ends at the border of a remote chunk (its key covers no more)
- * or when its scatter elements are used up; the last one carries the imm. Write
- * and READ operations may take several; a SEND is one message, hence one work
- * request; the atomics are one by nature.
+ * or when its scatter elements are used up. Write and READ operations may take
+ * several; a SEND is one message, hence one work request; the atomics are one by
+ * nature.
+ *
+ * A WRITE_IMM that fits one work request is just that. The receiver's completion
+ * of a WRITE WITH IMMEDIATE tells the length of the one work request only, so a
+ * longer one is a chain of plain WRITEs and a small SEND behind them, which
+ * carries imm and length (RNOTIFY_WIRE_NOTIFY). Both take one receive and one
+ * credit, and both come after the bytes.
  */
 #include <linux/nospec.h>
 
@@ -165,6 +171,7 @@ int rnotify_op_check_local(const struct rnotify_op *op,
  * @inl: its inline bytes, or NULL
  * @buf: index of the slot buffer for header and inline bytes
  * @nr_wrs: work requests that it takes
+ * @notify: the last of them is a NOTIFY message
  */
 struct rnotify_build {
 	struct rnotify_ep *ep;
@@ -175,6 +182,7 @@ struct rnotify_build {
 	const u8 *inl;
 	u32 buf;
 	u32 nr_wrs;
+	bool notify;
 };
 
 static int check_state(const struct rnotify_ep *ep)
@@ -241,7 +249,7 @@ static u32 fill_sge(const struct rnotify_build *b, u64 pos, u32 want,
 			sge[0] = (struct ib_sge){
 				.addr = rnotify_bufs_dma(&b->ep->send_bufs,
 							 b->buf) +
-					RNOTIFY_WIRE_HDR_LEN + pos,
+					RNOTIFY_SEND_HDR + pos,
 				.length = want,
 				.lkey = lkey,
 			};
@@ -296,6 +304,8 @@ static int count_wrs(struct rnotify_build *b)
 		b->nr_wrs++;
 	} while (pos < b->op->length);
 
+	b->notify = b->info->imm && b->nr_wrs > 1 && !is_send(b->info);
+	b->nr_wrs += b->notify;
 	if (is_send(b->info) &&
 	    (b->nr_wrs > 1 || b->op->length > b->ep->hello.msg_size))
 		return -EMSGSIZE;
@@ -323,25 +333,45 @@ static int take_resources(struct rnotify_build *b)
 	return 0;
 }
 
+/* Bytes of the message in front of the payload; 0 if it is none. */
+static u32 hdr_len(const struct rnotify_build *b)
+{
+	if (b->notify)
+		return RNOTIFY_WIRE_NOTIFY_LEN;
+	return is_send(b->info) ? RNOTIFY_WIRE_HDR_LEN : 0;
+}
+
+static void put_hdr(const struct rnotify_build *b, u8 *va)
+{
+	struct rnotify_wire_msg msg = {};
+
+	if (b->notify) {
+		msg.type = RNOTIFY_WIRE_NOTIFY;
+		msg.notify.imm = b->op->imm;
+		msg.notify.byte_len = b->op->length;
+	} else {
+		msg.type = RNOTIFY_WIRE_MESSAGE;
+		msg.message.len = b->op->length;
+	}
+	rnotify_wire_put_msg(va + RNOTIFY_SEND_HDR - hdr_len(b), hdr_len(b),
+			     &msg);
+}
+
 /* Header of a message and inline bytes go to the last slot's own buffer. */
 static void fill_buf(struct rnotify_build *b)
 {
 	struct rnotify_bufs *bufs = &b->ep->send_bufs;
-	struct rnotify_wire_msg msg = {
-		.type = RNOTIFY_WIRE_MESSAGE,
-		.message.len = b->op->length,
-	};
 	u8 *va = rnotify_bufs_va(bufs, b->buf);
 	u64 dma = rnotify_bufs_dma(bufs, b->buf);
 
-	if (!b->inl && !is_send(b->info))
+	if (!b->inl && !hdr_len(b))
 		return;
 	ib_dma_sync_single_for_cpu(bufs->ib, dma, RNOTIFY_SEND_BUF,
 				   DMA_TO_DEVICE);
-	if (is_send(b->info))
-		rnotify_wire_put_msg(va, RNOTIFY_SEND_BUF, &msg);
+	if (hdr_len(b))
+		put_hdr(b, va);
 	if (b->inl)
-		memcpy(va + RNOTIFY_WIRE_HDR_LEN, b->inl, b->op->length);
+		memcpy(va + RNOTIFY_SEND_HDR, b->inl, b->op->length);
 	ib_dma_sync_single_for_device(bufs->ib, dma, RNOTIFY_SEND_BUF,
 				      DMA_TO_DEVICE);
 }
@@ -368,6 +398,28 @@ static void set_remote(const struct rnotify_build *b, union rnotify_wr *wr,
 	}
 }
 
+static void put_hdr_sge(const struct rnotify_build *b, struct ib_sge *sge)
+{
+	*sge = (struct ib_sge){
+		.addr = rnotify_bufs_dma(&b->ep->send_bufs, b->buf) +
+			RNOTIFY_SEND_HDR - hdr_len(b),
+		.length = hdr_len(b),
+		.lkey = b->ep->pd->local_dma_lkey,
+	};
+}
+
+/* The NOTIFY behind a chain of WRITEs. */
+static void add_notify(struct rnotify_build *b, struct rnotify_tx *tx)
+{
+	union rnotify_wr *wr = rnotify_chain_add(b->ep, tx);
+
+	put_hdr_sge(b, wr->wr.sg_list);
+	wr->wr.num_sge = 1;
+	wr->wr.opcode = IB_WR_SEND;
+	if (b->op->flags & RNOTIFY_OP_F_SIGNALED)
+		wr->wr.send_flags |= IB_SEND_SIGNALED;
+}
+
 /* One work request from @pos on. Return: bytes that it moves. */
 static u32 add_wr(struct rnotify_build *b, struct rnotify_tx *tx, u32 pos)
 {
@@ -376,11 +428,7 @@ static u32 add_wr(struct rnotify_build *b, struct rnotify_tx *tx, u32 pos)
 	u32 hdr = 0, nr, got;
 
 	if (is_send(b->info)) {
-		sge[0] = (struct ib_sge){
-			.addr = rnotify_bufs_dma(&b->ep->send_bufs, b->buf),
-			.length = RNOTIFY_WIRE_HDR_LEN,
-			.lkey = b->ep->pd->local_dma_lkey,
-		};
+		put_hdr_sge(b, sge);
 		hdr = 1;
 	}
 	got = fill_sge(b, pos, remote_left(b, pos), sge + hdr, max_sge(b), &nr);
@@ -426,7 +474,10 @@ static void add_all(struct rnotify_build *b)
 		tx->last = i == b->nr_wrs - 1;
 		if (tx->last)
 			fill_tx(b, tx);
-		pos += add_wr(b, tx, pos);
+		if (tx->last && b->notify)
+			add_notify(b, tx);
+		else
+			pos += add_wr(b, tx, pos);
 	}
 	ep->tx_posted++;
 	ep->tx_notify += b->info->credit;

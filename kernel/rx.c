@@ -95,6 +95,31 @@ static int rx_message(struct rnotify_ep *ep, const struct ib_wc *wc,
 	return rx_deliver(ep, &ev, msg->message.payload);
 }
 
+/* A write that took several work requests: see op.c. */
+static int rx_long_notify(struct rnotify_ep *ep,
+			  const struct rnotify_wire_msg *msg)
+{
+	struct rnotify_event ev = {};
+
+	rnotify_ep_event(ep, &ev, RNOTIFY_EVENT_NOTIFY);
+	ev.flags |= RNOTIFY_EVENT_F_IMM;
+	ev.notify.imm = msg->notify.imm;
+	ev.notify.byte_len = msg->notify.byte_len;
+	return rx_deliver(ep, &ev, NULL);
+}
+
+static int rx_decoded(struct rnotify_ep *ep, const struct ib_wc *wc,
+		      const struct rnotify_wire_msg *msg)
+{
+	if (msg->type == RNOTIFY_WIRE_MESSAGE)
+		return rx_message(ep, wc, msg);
+	if (wc->wc_flags & IB_WC_WITH_IMM)
+		return -EPROTO;
+	if (msg->type == RNOTIFY_WIRE_NOTIFY)
+		return rx_long_notify(ep, msg);
+	return rnotify_ctrl_receive(ep, msg);
+}
+
 static int rx_send(struct rnotify_ep *ep, const struct ib_wc *wc, u32 i)
 {
 	struct rnotify_bufs *bufs = &ep->rx_bufs;
@@ -107,12 +132,8 @@ static int rx_send(struct rnotify_ep *ep, const struct ib_wc *wc, u32 i)
 				   bufs->stride, DMA_FROM_DEVICE);
 	ret = rnotify_wire_get_msg(&msg, rnotify_bufs_va(bufs, i),
 				   wc->byte_len);
-	if (!ret && msg.type == RNOTIFY_WIRE_MESSAGE)
-		ret = rx_message(ep, wc, &msg);
-	else if (!ret && wc->wc_flags & IB_WC_WITH_IMM)
-		ret = -EPROTO;
-	else if (!ret)
-		ret = rnotify_ctrl_receive(ep, &msg);
+	if (!ret)
+		ret = rx_decoded(ep, wc, &msg);
 	ib_dma_sync_single_for_device(bufs->ib, rnotify_bufs_dma(bufs, i),
 				      bufs->stride, DMA_FROM_DEVICE);
 	return ret;

@@ -86,6 +86,13 @@ struct wire_goodbye {
 	__le32 error;
 } __packed;
 
+struct wire_notify {
+	struct wire_hdr hdr;
+	__le32 imm;
+	__le32 byte_len;
+} __packed;
+
+static_assert(sizeof(struct wire_notify) == RNOTIFY_WIRE_NOTIFY_LEN);
 static_assert(sizeof(struct wire_hello) == RNOTIFY_WIRE_HELLO_LEN);
 static_assert(sizeof(struct wire_reject) == RNOTIFY_WIRE_REJECT_LEN);
 static_assert(sizeof(struct wire_hdr) == RNOTIFY_WIRE_HDR_LEN);
@@ -390,6 +397,14 @@ static u32 wire_put_goodbye(struct wire_goodbye *w,
 	return sizeof(*w);
 }
 
+static u32 wire_put_notify(struct wire_notify *w,
+			   const struct rnotify_wire_notify *n)
+{
+	w->imm = cpu_to_le32(n->imm);
+	w->byte_len = cpu_to_le32(n->byte_len);
+	return sizeof(*w);
+}
+
 /* Bytes that the encoder writes, or -EINVAL. */
 static int wire_put_size(const struct rnotify_wire_msg *m)
 {
@@ -412,6 +427,9 @@ static int wire_put_size(const struct rnotify_wire_msg *m)
 	case RNOTIFY_WIRE_MESSAGE:
 		return m->message.len <= RNOTIFY_MSG_SIZE_MAX ?
 		       RNOTIFY_WIRE_HDR_LEN : -EINVAL;
+	case RNOTIFY_WIRE_NOTIFY:
+		return m->notify.byte_len <= RNOTIFY_OP_LEN_MAX ?
+		       (int)sizeof(struct wire_notify) : -EINVAL;
 	default:
 		return -EINVAL;
 	}
@@ -458,6 +476,9 @@ int rnotify_wire_put_msg(void *buf, size_t size,
 		break;
 	case RNOTIFY_WIRE_MESSAGE:
 		length += m->message.len;
+		break;
+	case RNOTIFY_WIRE_NOTIFY:
+		length = wire_put_notify(buf, &m->notify);
 		break;
 	}
 	hdr->type = m->type;
@@ -529,6 +550,16 @@ static int wire_get_message(struct rnotify_wire_payload *p, const void *buf,
 	return 0;
 }
 
+static int wire_get_notify(struct rnotify_wire_notify *n,
+			   const struct wire_notify *w, size_t len)
+{
+	if (len != sizeof(*w))
+		return -EPROTO;
+	n->imm = le32_to_cpu(w->imm);
+	n->byte_len = le32_to_cpu(w->byte_len);
+	return n->byte_len <= RNOTIFY_OP_LEN_MAX ? 0 : -EPROTO;
+}
+
 /**
  * rnotify_wire_get_msg - decode a message
  * @m: result, host order; valid as long as @buf; undefined after an error
@@ -566,6 +597,8 @@ int rnotify_wire_get_msg(struct rnotify_wire_msg *m, const void *buf,
 		return wire_get_goodbye(&m->goodbye, buf, len);
 	case RNOTIFY_WIRE_MESSAGE:
 		return wire_get_message(&m->message, buf, len);
+	case RNOTIFY_WIRE_NOTIFY:
+		return wire_get_notify(&m->notify, buf, len);
 	default:
 		return -EPROTO;
 	}

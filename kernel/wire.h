@@ -28,6 +28,7 @@
 /* Bytes before the payload of a MESSAGE; and before all else. */
 #define RNOTIFY_WIRE_HDR_LEN	8
 /* Bytes of a REGION before its keys. */
+#define RNOTIFY_WIRE_NOTIFY_LEN	16
 #define RNOTIFY_WIRE_REGION_LEN	48
 
 /*
@@ -57,6 +58,9 @@
  * @RNOTIFY_WIRE_REGION_GONE_ACK: stopped; takes a control credit
  * @RNOTIFY_WIRE_GOODBYE: the last message; takes no credit
  * @RNOTIFY_WIRE_MESSAGE: the user's bytes; takes a data credit
+ * @RNOTIFY_WIRE_NOTIFY: the notification of a write that took several work
+ *	requests: the completion of the last would tell its own length only;
+ *	takes a data credit
  */
 enum rnotify_wire_type {
 	RNOTIFY_WIRE_CREDIT = 1,
@@ -65,6 +69,7 @@ enum rnotify_wire_type {
 	RNOTIFY_WIRE_REGION_GONE_ACK = 4,
 	RNOTIFY_WIRE_GOODBYE = 5,
 	RNOTIFY_WIRE_MESSAGE = 6,
+	RNOTIFY_WIRE_NOTIFY = 7,
 };
 
 /**
@@ -188,6 +193,16 @@ struct rnotify_wire_payload {
 };
 
 /**
+ * struct rnotify_wire_notify - NOTIFY
+ * @imm: the user's immediate data
+ * @byte_len: bytes of the whole write
+ */
+struct rnotify_wire_notify {
+	u32 imm;
+	u32 byte_len;
+};
+
+/**
  * struct rnotify_wire_msg - a message in a SEND
  * @type: &enum rnotify_wire_type
  * @length: all bytes, header and payload included; set by the decoder, ignored
@@ -207,6 +222,7 @@ struct rnotify_wire_msg {
 		struct rnotify_wire_gone gone;
 		struct rnotify_wire_goodbye goodbye;
 		struct rnotify_wire_payload message;
+		struct rnotify_wire_notify notify;
 	};
 };
 
