@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1 OR MIT
 # shellcheck shell=dash
 #
-# transfer PORT: guest a sends $FILE to guest b; four results in each guest.
+# transfer PORT: guest a sends $FILE to guest b.  Three results in guest a, four in b.
+set -o pipefail		# the guest's sh is bash
 FILE=/t/file.deb
 
 # The number behind "notifications:" and the like in a command's output
@@ -13,24 +14,25 @@ digest() {
 	sha256sum "$1" | cut -d' ' -f1
 }
 
+send_file() {
+	rnotify send "$FILE" "$PEER_ADDR:$1" 2>&1 | tee /tmp/log
+}
+
 send() {
 	echo "# sending $(stat -c %s $FILE) bytes, SHA-256 $(digest $FILE)"
 	sleep 1
-	check "sent" sh -c "rnotify send $FILE $PEER_ADDR:$1 >/tmp/log 2>&1"
-	cat /tmp/log
+	check "sent" send_file "$1"
 	digest $FILE >/tmp/digest
 	check "statistics are printed" test -n "$(statistic /tmp/log notifications)"
-	ok "file had $(stat -c %s $FILE) bytes"
 }
 
 receive() {
-	rnotify recv --listen "0.0.0.0:$1" --out /tmp/received >/tmp/log 2>&1 &
+	rnotify recv --listen "0.0.0.0:$1" --out /tmp/received 2>&1 | tee /tmp/log &
 	pid=$!
 	sleep 1
 	vm-sync listening
 	wait $pid
 	code=$?
-	cat /tmp/log
 	check "received" test $code = 0
 	echo "# received $(stat -c %s /tmp/received) bytes, SHA-256 $(digest /tmp/received)"
 	n=$(statistic /tmp/log notifications)
@@ -41,6 +43,11 @@ receive() {
 }
 
 transfer() {
+	if [ "$ROLE" = a ]; then
+		plan 3
+	else
+		plan 4
+	fi
 	if [ "$ROLE" = a ]; then
 		vm-sync listening
 		send "$1"

@@ -99,7 +99,7 @@ class Job:
             "VM_HUNG_TASK": 120 if self.kernel.debug else 45,
             "RNOTIFY_ADDR": "10.0.0." + me, "RNOTIFY_ADDR6": "fd00::" + me,
             "PEER_ADDR": "10.0.0." + peer, "PEER_ADDR6": "fd00::" + peer,
-            "RNOTIFY_SLOW": self.slow or 1, "RNOTIFY_KERNEL": self.kernel.name,
+            "RNOTIFY_SLOW": f"{self.slow or 1:g}", "RNOTIFY_KERNEL": self.kernel.name,
         }
         env.update(self.env)
         return "".join(f"export {k}={shlex.quote(str(v))}\n" for k, v in env.items())
