@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1 OR MIT
 """One QEMU process: its command line, its lines of text, its monitor."""
 
+import ctypes
 import json
 import os
 import queue
@@ -15,6 +16,11 @@ import time
 from . import paths
 
 PROBE_SECONDS = 12
+
+
+def _die_with_parent():
+    """A guest must not outlive the runner, even one that was killed."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)      # PR_SET_PDEATHSIG
 
 
 class Setup:
@@ -104,7 +110,7 @@ class Machine:
         with open(os.path.join(self._dir, "stderr"), "wb") as err:
             self._process = subprocess.Popen(
                 cmd, stdin=subprocess.DEVNULL, stdout=err, stderr=err,
-                start_new_session=True)
+                start_new_session=True, preexec_fn=_die_with_parent)
         try:
             conns = {name: sock.accept()[0] for name, sock in listeners.items()}
         except socket.timeout:
