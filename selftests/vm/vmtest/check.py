@@ -92,7 +92,7 @@ def build_all(kernels):
     rows = [build("modules-" + k, "make", jobs, "modules", "KERNEL=" + k) for k in kernels]
     if os.path.exists(os.path.join(paths.ROOT, "userspace/Makefile")):
         rows.append(build("userspace", "make", jobs, "userspace"))
-    rows.append(build("selftests", "make", jobs, "selftests"))
+    rows.append(build("selftests", "make", "-k", jobs, "selftests"))
     return rows
 
 
@@ -230,6 +230,8 @@ def main(argv):
         return demo(*argv[1:2])
     if what == "vm":
         kernel = argv[1] if argv[1:] else "6.12"
+        if kernel == "debug":
+            subprocess.run([os.path.join(paths.VM, "debug-kernel")], check=True)
         rows = build_all([kernel])
         if rows[0][2] == tap.FAIL:
             return 1
