@@ -29,8 +29,9 @@
 
 /* Longest chain that is built before it is handed to the device. */
 #define RNOTIFY_CHAIN_WRS	16u
-/* At least every so many work requests one is signalled. */
+/* At least every so many work requests, and bytes, one is signalled. */
 #define RNOTIFY_SIGNAL_EVERY	8u
+#define RNOTIFY_SIGNAL_BYTES	(1u << 20)
 
 /**
  * enum rnotify_ep_state - where an endpoint is in its life
@@ -83,6 +84,7 @@ enum rnotify_sq_class {
  * @reg: counter of outstanding registrations to decrement
  * @user_data: for TX_DONE
  * @byte_len: of the whole operation
+ * @wr_bytes: of this work request
  * @opcode: &enum rnotify_opcode; 0 for the kernel's own
  * @sq_class: &enum rnotify_sq_class
  * @last: last work request of its operation
@@ -101,6 +103,7 @@ struct rnotify_tx {
 	u32 *reg;
 	u64 user_data;
 	u32 byte_len;
+	u32 wr_bytes;
 	u16 opcode;
 	u8 sq_class;
 	bool last;
@@ -304,6 +307,8 @@ struct rnotify_listener {
  * @sq_high: high-water mark of all
  * @sq_broken: a work request failed or was flushed: nothing more completes
  * @sq_unsignaled: work requests since the last signalled one
+ * @sq_unsignaled_bytes: bytes of them
+ * @sq_bytes: bytes of all work requests that are not completed
  * @chain_wr: scratch for the chain being built
  * @chain_sge: its scatter lists, @max_sge each
  * @chain_len: work requests in it
@@ -403,6 +408,8 @@ struct rnotify_ep {
 	u32 sq_high;
 	bool sq_broken;
 	u32 sq_unsignaled;
+	u32 sq_unsignaled_bytes;
+	u64 sq_bytes;
 	union rnotify_wr *chain_wr;
 	struct ib_sge *chain_sge;
 	u32 chain_len;

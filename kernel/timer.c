@@ -7,20 +7,29 @@
  * keepalive_ms, the peer's host is taken for dead. In the worst case that is
  * one tick to post, and three to see: within keepalive_ms.
  *
- * The transport's own retries (rnotify_cm_tune()) may find it earlier. They
- * are not relied upon: rxe takes seven retries for unlimited, and a peer that
- * posts no receives can keep RNR retries going for ever.
+ * A work request of many bytes may take longer on a slow link, and shows no
+ * progress meanwhile, so bytes under way buy time. A dead peer is then found by
+ * the transport's own retries (rnotify_cm_tune()). These alone would not do:
+ * a peer that posts no receives can keep RNR retries going for ever.
  */
 #include "ep.h"
 
+/* Slower than any link that is worth waiting for; an emulated one included. */
+#define RNOTIFY_MIN_BYTES_PER_S	(128u << 10)
+
+static unsigned long patience(const struct rnotify_ep *ep)
+{
+	return msecs_to_jiffies(ep->params.keepalive_ms / 2) +
+	       div_u64(ep->sq_bytes * HZ, RNOTIFY_MIN_BYTES_PER_S);
+}
+
 static void tick_established(struct rnotify_ep *ep)
 {
-	unsigned long half = msecs_to_jiffies(ep->params.keepalive_ms / 2);
 
 	if (ep->sq_head == ep->sq_tail) {
 		rnotify_tx_keepalive(ep);
 	} else if (ep->stall_tail == ep->sq_tail &&
-		   time_after_eq(jiffies, ep->stall_since + half)) {
+		   time_after_eq(jiffies, ep->stall_since + patience(ep))) {
 		rnotify_ep_fail_locked(ep, RNOTIFY_REASON_PEER_LOST,
 				       -ETIMEDOUT, 0, 0);
 		return;

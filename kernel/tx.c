@@ -61,6 +61,7 @@ struct rnotify_tx *rnotify_tx_next(struct rnotify_ep *ep,
 	tx->reg = NULL;
 	tx->user_data = 0;
 	tx->byte_len = 0;
+	tx->wr_bytes = 0;
 	tx->opcode = 0;
 	tx->sq_class = sq_class;
 	tx->last = true;
@@ -101,12 +102,23 @@ union rnotify_wr *rnotify_chain_add(struct rnotify_ep *ep,
 	return wr;
 }
 
+static u32 wr_bytes(const struct ib_send_wr *wr)
+{
+	u32 bytes = 0;
+	int i;
+
+	for (i = 0; i < wr->num_sge; i++)
+		bytes += wr->sg_list[i].length;
+	return bytes;
+}
+
 /**
  * rnotify_post_wr() - hand work requests to the device
  * @ep: endpoint; lock held
  * @wr: first of a chain; each has its slot
  *
- * Signals at least every RNOTIFY_SIGNAL_EVERY-th, for the slots to come back.
+ * Signals at least every RNOTIFY_SIGNAL_EVERY-th, and after
+ * RNOTIFY_SIGNAL_BYTES, for the slots to come back and for progress to be seen.
  * A device that refuses what it has room for is broken: the endpoint fails,
  * and the slots get their outcome from the flush.
  */
@@ -118,10 +130,19 @@ void rnotify_post_wr(struct rnotify_ep *ep, struct ib_send_wr *wr)
 
 	lockdep_assert_held(&ep->lock);
 	for (i = wr; i; i = i->next) {
-		if (++ep->sq_unsignaled >= RNOTIFY_SIGNAL_EVERY)
+		struct rnotify_tx *tx = container_of(i->wr_cqe,
+						     struct rnotify_tx, cqe);
+
+		tx->wr_bytes = wr_bytes(i);
+		ep->sq_bytes += tx->wr_bytes;
+		ep->sq_unsignaled_bytes += tx->wr_bytes;
+		if (++ep->sq_unsignaled >= RNOTIFY_SIGNAL_EVERY ||
+		    ep->sq_unsignaled_bytes >= RNOTIFY_SIGNAL_BYTES)
 			i->send_flags |= IB_SEND_SIGNALED;
-		if (i->send_flags & IB_SEND_SIGNALED)
+		if (i->send_flags & IB_SEND_SIGNALED) {
 			ep->sq_unsignaled = 0;
+			ep->sq_unsignaled_bytes = 0;
+		}
 	}
 	ret = ib_post_send(ep->qp, wr, &bad);
 	if (ret)
@@ -224,6 +245,7 @@ static void tx_finish(struct rnotify_ep *ep, struct rnotify_tx *tx, int error,
 		      u32 ib_status, u32 vendor_err)
 {
 	ep->sq_used[tx->sq_class]--;
+	ep->sq_bytes -= tx->wr_bytes;
 	if (tx->sq_class == RNOTIFY_SQ_CLASS_CTRL)
 		tx_ctrl_done(ep, tx);
 	if (tx->reg)
