@@ -10,7 +10,7 @@
 #include "ring.h"
 
 /* Ring and message area together; beyond it the size is taken for a mistake. */
-#define RNOTIFY_CTX_BYTES_MAX	(1ull << 30)
+#define RNOTIFY_CTX_BYTES_MAX	BIT_ULL(30)
 
 /**
  * rnotify_ctx_create() - make a context

@@ -182,6 +182,7 @@ void rnotify_ep_consumed(struct rnotify_ep *ep)
 {
 	rnotify_ctrl_credit(ep);
 	spin_lock_bh(&ep->lock);
+	/* Sleepers read room_seq under this lock before they went to sleep. */
 	if (ep->want_write || waitqueue_active(&ep->wait))
 		rnotify_tx_wake(ep);
 	spin_unlock_bh(&ep->lock);

@@ -31,7 +31,7 @@
 #define RNOTIFY_CHAIN_WRS	16u
 /* At least every so many work requests, and bytes, one is signalled. */
 #define RNOTIFY_SIGNAL_EVERY	8u
-#define RNOTIFY_SIGNAL_BYTES	(1u << 20)
+#define RNOTIFY_SIGNAL_BYTES	BIT(20)
 
 /**
  * enum rnotify_ep_state - where an endpoint is in its life
@@ -332,6 +332,11 @@ struct rnotify_listener {
  * @remote_gen: generation for ids
  * @exports: shares of this endpoint
  * @nr_exports: how many
+ * @tx_posted: operations accepted
+ * @tx_notify: those that take a credit
+ * @tx_confirmed: those of them that the peer's kernel has
+ * @tx_bytes: bytes of completed operations
+ * @eagain: posts refused for want of credit or room
  *
  * @rx: posted receives; @rq_size of them
  * @rx_bufs: their buffers
@@ -533,7 +538,7 @@ void rnotify_rx_done(struct ib_cq *cq, struct ib_wc *wc);
 struct rnotify_tx *rnotify_tx_next(struct rnotify_ep *ep,
 				   enum rnotify_sq_class sq_class);
 union rnotify_wr *rnotify_chain_add(struct rnotify_ep *ep,
-				     struct rnotify_tx *tx);
+				    struct rnotify_tx *tx);
 void rnotify_post_wr(struct rnotify_ep *ep, struct ib_send_wr *wr);
 void rnotify_chain_flush(struct rnotify_ep *ep, bool signal_last);
 bool rnotify_tx_room(const struct rnotify_ep *ep,

@@ -21,7 +21,7 @@
 #define RNOTIFY_ALLOC_ORDER	9u
 
 /* More than this is taken for a mistake. */
-#define RNOTIFY_REGION_BYTES_MAX	(1ull << 40)
+#define RNOTIFY_REGION_BYTES_MAX	BIT_ULL(40)
 
 /* How long operations may keep a region alive before their endpoints fail. */
 #define RNOTIFY_REGION_PATIENCE	(5 * HZ)

@@ -15,7 +15,6 @@
 #include <linux/poll.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
-#include <linux/uio.h>
 #include <linux/vmalloc.h>
 
 #include "ep.h"
@@ -425,7 +424,13 @@ void rnotify_ring_forget(struct rnotify_ring *ring, struct rnotify_ep *ep)
  * ---- production -------------------------------------------------------
  */
 
-static void ring_signal_eventfd(struct rnotify_ring *ring)
+/**
+ * rnotify_ring_signal_eventfd() - the ring turned non-empty
+ * @ring: ring
+ *
+ * Context: any.
+ */
+void rnotify_ring_signal_eventfd(struct rnotify_ring *ring)
 {
 	struct eventfd_ctx *eventfd;
 
@@ -464,7 +469,8 @@ static void ring_commit(struct rnotify_ring *ring, struct rnotify_resv *resv,
 	smp_mb();					/* H: pairs with G */
 	was_empty = READ_ONCE(ring->tail->cons) == was;
 	if (was_empty)
-		ring_signal_eventfd(ring);
+		rnotify_ring_signal_eventfd(ring);
+	/* Nobody is missed: the barrier above pairs with the sleepers' G. */
 	if ((was_empty || atomic_read(&ring->wait_more)) &&
 	    waitqueue_active(&ring->wq))
 		wake_up_interruptible_poll(&ring->wq, EPOLLIN | EPOLLRDNORM);
@@ -534,98 +540,4 @@ bool rnotify_ring_put_rx(struct rnotify_ring *ring, struct rnotify_ep *ep,
 	spin_unlock_bh(&ring->lock);
 	ring_tell_consumed(ring);
 	return ok;
-}
-
-/*
- * ---- consumer's side, from system calls -------------------------------
- */
-
-/*
- * The user's cons if it can be right, else what we know for certain. @prod was
- * read before.
- */
-static u32 ring_cons(struct rnotify_ring *ring, u32 prod)
-{
-	u32 cons = READ_ONCE(ring->tail->cons);
-	u32 reclaimed = READ_ONCE(ring->reclaimed);
-
-	return rnotify_ring_cons_ok(reclaimed, prod, cons) ? cons : reclaimed;
-}
-
-/**
- * rnotify_ring_pending() - unconsumed events
- * @ring: ring
- *
- * Context: any. The caller has put itself on @wq before, if it will sleep.
- * Return: events; the whole of what is in the ring when cons is garbage.
- */
-u32 rnotify_ring_pending(struct rnotify_ring *ring)
-{
-	u32 prod;
-
-	smp_mb();					/* G: pairs with H */
-	prod = READ_ONCE(ring->prod);
-	return rnotify_ring_used(prod, ring_cons(ring, prod));
-}
-
-/**
- * rnotify_ring_set_eventfd() - who is signalled at empty → non-empty
- * @ring: ring; the context's setup_mutex is held
- * @fd: eventfd, or -1 for none
- *
- * Return: 0, or -EBADF/-EINVAL for something that is no eventfd.
- */
-int rnotify_ring_set_eventfd(struct rnotify_ring *ring, int fd)
-{
-	struct eventfd_ctx *new = NULL, *old;
-
-	if (fd >= 0) {
-		new = eventfd_ctx_fdget(fd);
-		if (IS_ERR(new))
-			return PTR_ERR(new);
-	}
-	old = rcu_replace_pointer(ring->eventfd, new, true);
-	if (old) {
-		synchronize_rcu();
-		eventfd_ctx_put(old);
-	}
-	if (new && rnotify_ring_pending(ring))
-		ring_signal_eventfd(ring);
-	return 0;
-}
-
-/**
- * rnotify_ring_read() - copy events out and consume them
- * @ring: ring
- * @to: where to; whole events only
- *
- * The user who mixes this with consuming through the mapping from another
- * thread gets what it asked for: events twice, or not at all.
- *
- * Return: bytes, 0 if there is nothing, -EFAULT, -EINVAL when not even one
- * event fits.
- */
-ssize_t rnotify_ring_read(struct rnotify_ring *ring, struct iov_iter *to)
-{
-	const size_t size = sizeof(struct rnotify_event);
-	u32 nr, i, prod, cons;
-
-	if (iov_iter_count(to) < size)
-		return -EINVAL;
-
-	prod = smp_load_acquire(&ring->head->prod);	/* C */
-	cons = ring_cons(ring, prod);
-	nr = min_t(u64, rnotify_ring_used(prod, cons),
-		   iov_iter_count(to) / size);
-	for (i = 0; i < nr; i++) {
-		u32 slot = rnotify_ring_slot(cons + i, ring->entries);
-
-		if (copy_to_iter(&ring->events[slot], size, to) != size)
-			break;
-	}
-	if (nr && !i)
-		return -EFAULT;
-	smp_store_release(&ring->tail->cons, cons + i);	/* E */
-	rnotify_ring_reclaim(ring);
-	return i * size;
 }

@@ -108,6 +108,7 @@ void rnotify_ring_reclaim(struct rnotify_ring *ring);
 void rnotify_ring_region_return(struct rnotify_ep *ep);
 void rnotify_ring_forget(struct rnotify_ring *ring, struct rnotify_ep *ep);
 
+void rnotify_ring_signal_eventfd(struct rnotify_ring *ring);
 u32 rnotify_ring_pending(struct rnotify_ring *ring);
 void rnotify_ring_starved(struct rnotify_ring *ring, struct rnotify_ep *ep,
 			  bool starved);

@@ -25,7 +25,6 @@ static unsigned long patience(const struct rnotify_ep *ep)
 
 static void tick_established(struct rnotify_ep *ep)
 {
-
 	if (ep->sq_head == ep->sq_tail) {
 		rnotify_tx_keepalive(ep);
 	} else if (ep->stall_tail == ep->sq_tail &&

@@ -85,7 +85,7 @@ struct rnotify_tx *rnotify_tx_next(struct rnotify_ep *ep,
  * the rest is zero.
  */
 union rnotify_wr *rnotify_chain_add(struct rnotify_ep *ep,
-				     struct rnotify_tx *tx)
+				    struct rnotify_tx *tx)
 {
 	union rnotify_wr *wr;
 

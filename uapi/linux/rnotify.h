@@ -3,8 +3,9 @@
  * rnotify - RDMA notification transport: the user ABI.
  *
  * This header is the reference, with the two that it includes: rnotify_event.h
- * (the event ring) and rnotify_op.h (what can be posted). All integers are in host byte order; nothing
- * that the user sees is big-endian, immediate data included.
+ * (the event ring) and rnotify_op.h (what can be posted). All integers are in
+ * host byte order; nothing that the user sees is big-endian, immediate data
+ * included.
  */
 #ifndef _UAPI_LINUX_RNOTIFY_H
 #define _UAPI_LINUX_RNOTIFY_H
