@@ -24,7 +24,7 @@ help:
 	@echo '  make                    rnotify.ko for the running kernel, library, command'
 	@echo '  make install            library, command, headers, man pages (PREFIX=$(PREFIX))'
 	@echo '  make modules_install    rnotify.ko for the running kernel'
-	@echo 'In virtual machines (nothing is changed on this one; Debian bookworm):'
+	@echo 'In virtual machines (Debian bookworm; this machine gets packages, no module):'
 	@echo '  make demo               a file from one VM to another'
 	@echo '  make check              all tests on stock kernels 6.1 and 6.12, and lint'
 	@echo '  make check KERNEL=debug the kselftests on a kernel with KASAN, lockdep, kmemleak'
@@ -43,6 +43,8 @@ farm:
 	@$(VM)/link-farm $(MODULE_DIR)
 
 modules: farm
+	@test -d "$(KDIR)" || { echo 'No kernel headers in "$(KDIR)": install' \
+		'linux-headers-$(RUNNING), or say KERNEL=6.1 or 6.12 (see make help)' >&2; exit 1; }
 	+@$(KBUILD) $(KBUILD_ARGS) modules
 
 modules_install: modules
