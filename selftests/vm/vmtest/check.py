@@ -159,6 +159,10 @@ def host_tasks():
     tasks = [Task("harness", "host", [os.path.join(paths.VM, "selftest")])]
     if os.path.exists(os.path.join(paths.ROOT, "selftests/unit/Makefile")):
         tasks.append(Task("unit", "host", ["make", "-s", "unit"]))
+    if glob.glob(os.path.join(paths.ROOT, "userspace", "tests", "*.c")):
+        tasks.append(Task("library", "host", ["make", "-s", "-C", "userspace", "O="
+                                              + os.path.join(paths.BUILD, "userspace"),
+                                              "check"]))
     tasks.append(Task("lint", "host", [os.path.join(paths.VM, "lint")]))
     return tasks
 
