@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1 OR MIT */
+/*
+ * librnotify - what its files share.
+ *
+ * struct rnotify is made of the public ring (consumer thread only), members
+ * that never change after rnotify_open(), and a list under a mutex.
+ */
+#ifndef _RNOTIFY_INTERNAL_H
+#define _RNOTIFY_INTERNAL_H
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rnotify/rnotify.h>
+
+#define RNOTIFY_DEVICE "/dev/rnotify"
+
+struct rnotify_map {
+	void *addr;
+	size_t len;
+};
+
+/**
+ * struct rnotify - one open of the device
+ * @ring: public part; must be first (see rnotify_ring_of())
+ * @fd: the same as in @ring, for threads that are not the consumer
+ * @maps: ring, consumer page, message area; len 0 if not mapped
+ * @lock: protects what follows
+ * @regions: all regions
+ * @memlock_need: bytes that the latest refused registration would lock
+ * @memlock_left: bytes that RLIMIT_MEMLOCK left it
+ */
+struct rnotify {
+	struct rnotify_ring ring;
+	int fd;
+	struct rnotify_map maps[3];
+	pthread_mutex_t lock;
+	struct rnotify_region *regions;
+	uint64_t memlock_need;
+	uint64_t memlock_left;
+};
+
+/**
+ * struct rnotify_region - memory known to the kernel
+ * @ctx: where
+ * @prev: neighbours in rnotify.regions (under rnotify.lock)
+ * @next: the same
+ * @addr: first byte
+ * @len: bytes
+ * @id: the kernel's id
+ * @mapped: made by rnotify_alloc(): @addr is ours to unmap
+ */
+struct rnotify_region {
+	struct rnotify *ctx;
+	struct rnotify_region *prev;
+	struct rnotify_region *next;
+	void *addr;
+	size_t len;
+	uint32_t id;
+	int mapped;
+};
+
+/* ioctl() that returns 0 or -errno */
+int rnotify_ioctl(int fd, unsigned long cmd, void *arg);
+/* mmap() of the device that returns 0 or -errno */
+int rnotify_map(struct rnotify_map *map, int fd, int prot, uint64_t offset,
+		uint64_t len);
+void rnotify_unmap(struct rnotify_map *map);
+
+/* Free all handles; the kernel's side goes with the context. */
+void rnotify_regions_drop(struct rnotify *ctx);
+
+#endif /* _RNOTIFY_INTERNAL_H */
