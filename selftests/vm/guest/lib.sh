@@ -128,6 +128,7 @@ run_program() {
 	dog=$!
 	wait $pid
 	rc=$?
+	pkill -P $dog 2>/dev/null
 	kill $dog 2>/dev/null
 	# its forgotten children: the session is named after the program
 	kill -9 -$pid 2>/dev/null

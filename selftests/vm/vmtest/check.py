@@ -101,7 +101,7 @@ def one_vm_items(kernel, long):
     top = os.path.join(paths.ROOT, "selftests")
     found = [os.path.join(paths.BUILD, "selftests", os.path.basename(c)[:-2])
              for c in sorted(glob.glob(top + "/*.c"))]
-    found += sorted(glob.glob(top + "/*.sh"))
+    found += [p for p in sorted(glob.glob(top + "/*.sh")) if os.access(p, os.X_OK)]
     items = [job.Item(p) for p in found if os.path.exists(p)]
     return [i.host for i in items if i.runs_on(kernel)
             and (long or not i.directives.get("long"))]

@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1 OR MIT
 """What a person sees while a job runs."""
 
+import re
 import threading
 
 from . import tap
 
 _LOCK = threading.Lock()
+
+
+def _interesting(line):
+    """Is it more than that some other test was fine?"""
+    return not re.match(r"(?:ok \d+|#\s+(?:RUN|OK) )", line)
 
 
 def say(text):
@@ -54,7 +60,7 @@ class Brief:
             words.append(f"exit status {program.exit}")
         prefix = self._tag + (role + "| " if self._two else "")
         if bad:
-            for line in program.lines:
+            for line in filter(_interesting, program.lines):
                 say(f"{prefix}{program.name}: {line}")
         say(f"{prefix}{program.name}: {', '.join(words) or 'no result'}"
             f" ({program.seconds:.1f} s)")

@@ -88,7 +88,7 @@ class Machine:
         cmd += ["-kernel", self.kernel.image, "-initrd", initrd,
                 "-append", "console=ttyS0,115200 loglevel=6 panic=-1 oops=panic "
                 "sysrq_always_enabled random.trust_cpu=on net.ifnames=0 "
-                "tsc=reliable no_timer_check kasan_multi_shot " + append]
+                "tsc=reliable no_timer_check kasan_multi_shot hugepages=16 " + append]
         if net:
             cmd += ["-netdev", net,
                     "-device", "virtio-net-pci,netdev=n0,romfile=,mac=52:54:00:00:00:0"
