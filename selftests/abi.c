@@ -209,9 +209,11 @@ VARIANT(listen, LISTEN, rnotify_listen,
 		 OFF(rnotify_listen, addr.port) });
 VARIANT(connect, CONNECT, rnotify_connect,
 	.fill = fill_connect,
-	.out = { OFF(rnotify_connect, endpoint_id) });
+	.out = { OFF(rnotify_connect, endpoint_id) },
+	.reserved = { OFF(rnotify_connect, params.reserved) });
 VARIANT(accept, ACCEPT, rnotify_accept,
-	.fill = fill_accept);
+	.fill = fill_accept,
+	.reserved = { OFF(rnotify_accept, params.reserved) });
 VARIANT(reject, REJECT, rnotify_reject,
 	.fill = fill_reject);
 VARIANT(disconnect, DISCONNECT, rnotify_disconnect,

@@ -201,9 +201,14 @@ long long rnt_vmpin_kib(void)
 
 long long rnt_pins(void)
 {
-	long long got = rnt_proc("/proc/vmstat", "nr_foll_pin_acquired");
-	long long put = rnt_proc("/proc/vmstat", "nr_foll_pin_released");
+	int fd = open("/proc/sys/vm/stat_refresh", O_WRONLY);
+	long long got, put;
 
+	/* or each CPU would keep up to 125 to itself for a second */
+	rnt_check(fd >= 0 && write(fd, "1", 1) == 1);
+	close(fd);
+	got = rnt_proc("/proc/vmstat", "nr_foll_pin_acquired");
+	put = rnt_proc("/proc/vmstat", "nr_foll_pin_released");
 	rnt_check(got >= 0 && put >= 0);
 	return got - put;
 }
@@ -211,13 +216,14 @@ long long rnt_pins(void)
 bool rnt_pins_back(long long pins)
 {
 	uint64_t deadline = rnt_deadline(RNT_PATIENCE_MS);
+	long long now;
 
-	while (rnt_pins() > pins) {
-		if (!rnt_left_ms(deadline))
-			return false;
+	while (rnt_pins() > pins && rnt_left_ms(deadline))
 		rnt_sleep_us(1000);
-	}
-	return rnt_pins() == pins;
+	now = rnt_pins();
+	if (now != pins)
+		fprintf(stderr, "# pinned pages: %lld, not %lld\n", now, pins);
+	return now == pins;
 }
 
 long long rnt_hw_counter(const char *name)
