@@ -137,14 +137,22 @@ class Machine:
 
     # -- listening --------------------------------------------------------------
 
+    @staticmethod
+    def _lines_of(conn):
+        """Until the other end closes, in whatever way."""
+        try:
+            with conn.makefile("r", encoding="utf-8", errors="replace",
+                               newline="\n") as f:
+                yield from f
+        except OSError:
+            pass
+
     def _read_lines(self, name, conn):
-        with conn.makefile("r", encoding="utf-8", errors="replace",
-                           newline="\n") as f:
-            for line in f:
-                line = line.rstrip("\r\n")
-                if name == "console":
-                    self.console.append(line)
-                self.events.put((self, name, line))
+        for line in self._lines_of(conn):
+            line = line.rstrip("\r\n")
+            if name == "console":
+                self.console.append(line)
+            self.events.put((self, name, line))
 
     def _wait(self):
         self._process.wait()
@@ -152,11 +160,10 @@ class Machine:
         self.events.put((self, "gone", ""))
 
     def _read_qmp(self):
-        with self._qmp.makefile("r", encoding="utf-8") as f:
-            for line in f:
-                msg = json.loads(line)
-                if "return" in msg or "error" in msg:
-                    self._qmp_answers.put(msg)
+        for line in self._lines_of(self._qmp):
+            msg = json.loads(line)
+            if "return" in msg or "error" in msg:
+                self._qmp_answers.put(msg)
 
     # -- acting -----------------------------------------------------------------
 

@@ -90,7 +90,8 @@ class Session:
         elif not guest.dead_by_request:
             guest.broken = guest.broken or "the guest died: " + guest.machine.stderr()
         if guest.current and guest.dead_by_request:
-            guest.current.exit = guest.current.exit or 0
+            guest.current.exit = 0
+            guest.current.parser.cut()
         guest.finished = True
 
     def _on_out(self, guest, text):

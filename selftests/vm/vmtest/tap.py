@@ -84,6 +84,11 @@ class Parser:
         if not parts or (result.status != PASS and result.status not in said):
             self.results.append(result)
 
+    def cut(self):
+        """The program was ended on purpose: what it did not get to is not missing."""
+        self.plan = None
+        self._seen = 0
+
     def finish(self, exit_code, need_plan=True):
         """The program has ended: whatever it owes becomes a failure."""
         self.results += self._nested
