@@ -37,6 +37,9 @@ help:
 
 # -- building ------------------------------------------------------------------
 
+# Several runs of the tests may want the same thing at once: each output directory
+# has a lock.
+#
 # A farm of links to the sources, so that kbuild has a directory of its own for
 # each kernel.
 farm:
@@ -45,22 +48,25 @@ farm:
 modules: farm
 	@test -d "$(KDIR)" || { echo 'No kernel headers in "$(KDIR)": install' \
 		'linux-headers-$(RUNNING), or say KERNEL=6.1 or 6.12 (see make help)' >&2; exit 1; }
-	+@$(KBUILD) $(KBUILD_ARGS) modules
+	+@flock $(MODULE_DIR)/.lock $(KBUILD) $(KBUILD_ARGS) modules
 
 modules_install: modules
 	$(KBUILD) modules_install
 	depmod -a $(RUNNING)
 
+LOCKED_USERSPACE = mkdir -p build && flock build/.lock-userspace \
+	$(MAKE) -C userspace O=$(CURDIR)/build/userspace
+
 userspace:
-	+@$(MAKE) -C userspace O=$(CURDIR)/build/userspace
+	+@$(LOCKED_USERSPACE)
 
 install: userspace
 	$(MAKE) -C userspace O=$(CURDIR)/build/userspace PREFIX=$(PREFIX) install
 
 # The programs need the library only, and are there even if the command is broken
 selftests:
-	+@$(MAKE) -C userspace O=$(CURDIR)/build/userspace lib
-	+@$(MAKE) -C selftests O=$(CURDIR)/build/selftests
+	+@$(LOCKED_USERSPACE) lib
+	+@flock build/.lock-selftests $(MAKE) -C selftests O=$(CURDIR)/build/selftests
 
 unit:
 	+@$(MAKE) -C selftests/unit O=$(CURDIR)/build/unit check
