@@ -17,6 +17,12 @@ from . import paths
 
 PROBE_SECONDS = 12
 
+# Stall detectors are patient: a virtual processor may have to wait for a real one.
+_APPEND = ("console=ttyS0,115200 loglevel=6 panic=-1 oops=panic sysrq_always_enabled "
+           "random.trust_cpu=on net.ifnames=0 tsc=reliable no_timer_check "
+           "kasan_multi_shot hugepages=16 "
+           "rcupdate.rcu_cpu_stall_timeout=60 watchdog_thresh=30")
+
 
 def _die_with_parent():
     """A guest must not outlive the runner, even one that was killed."""
@@ -86,9 +92,7 @@ class Machine:
                "-display", "none", "-no-reboot"]
         cmd += self.setup.arguments()
         cmd += ["-kernel", self.kernel.image, "-initrd", initrd,
-                "-append", "console=ttyS0,115200 loglevel=6 panic=-1 oops=panic "
-                "sysrq_always_enabled random.trust_cpu=on net.ifnames=0 "
-                "tsc=reliable no_timer_check kasan_multi_shot hugepages=16 " + append]
+                "-append", f"{_APPEND} {append}"]
         if net:
             cmd += ["-netdev", net,
                     "-device", "virtio-net-pci,netdev=n0,romfile=,mac=52:54:00:00:00:0"
