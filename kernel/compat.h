@@ -7,7 +7,9 @@
 #ifndef RNOTIFY_COMPAT_H
 #define RNOTIFY_COMPAT_H
 
+#include <linux/backing-dev.h>
 #include <linux/eventfd.h>
+#include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <linux/version.h>
 
@@ -30,6 +32,45 @@ static inline void rnotify_eventfd_signal(struct eventfd_ctx *ctx)
 #else
 	eventfd_signal(ctx);
 #endif
+}
+
+static inline void
+rnotify_hrtimer_setup(struct hrtimer *timer,
+		      enum hrtimer_restart (*fn)(struct hrtimer *),
+		      clockid_t clock, enum hrtimer_mode mode)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+	hrtimer_init(timer, clock, mode);
+	timer->function = fn;
+#else
+	hrtimer_setup(timer, fn, clock, mode);
+#endif
+}
+
+/*
+ * From 6.5 on the kernel refuses long-term write pins of pages that a file
+ * system writes back (it would not see the writes). The same for older ones.
+ */
+static inline int rnotify_longterm_allowed(unsigned long addr,
+					   unsigned long nr, bool write)
+{
+	int ret = 0;
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
+	unsigned long end = addr + nr * PAGE_SIZE;
+	struct vm_area_struct *vma;
+
+	if (!write)
+		return 0;
+	mmap_read_lock(current->mm);
+	for (vma = find_vma(current->mm, addr); vma && vma->vm_start < end;
+	     vma = find_vma(current->mm, vma->vm_end)) {
+		if (vma->vm_file && (vma->vm_flags & VM_SHARED) &&
+		    mapping_can_writeback(vma->vm_file->f_mapping))
+			ret = -EFAULT;
+	}
+	mmap_read_unlock(current->mm);
+#endif
+	return ret;
 }
 
 #endif /* RNOTIFY_COMPAT_H */

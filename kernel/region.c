@@ -13,9 +13,7 @@
 #include "chunk.h"
 #include "ep.h"
 #include "mmap_layout.h"
-
-/* Pages pinned by one call: bounds the time without a look at signals. */
-#define RNOTIFY_PIN_BATCH	512ul
+#include "pin.h"
 
 /* Largest block of a kernel-allocated region: what one MR covers on rxe. */
 #define RNOTIFY_ALLOC_ORDER	9u
@@ -64,37 +62,16 @@ static void region_uncharge(struct rnotify_region *region)
  * ---- pages ------------------------------------------------------------
  */
 
-static int region_pin(struct rnotify_region *region, u64 addr)
+static int region_pin(struct rnotify_region *region,
+		      const struct rnotify_register *arg)
 {
-	unsigned int flags = FOLL_LONGTERM;
-	unsigned long done = 0;
-	int ret = 0;
+	bool write = !(region->flags & RNOTIFY_REGION_READ_ONLY);
 
-	if (!(region->flags & RNOTIFY_REGION_READ_ONLY))
-		flags |= FOLL_WRITE;
-
-	addr &= PAGE_MASK;
-	while (done < region->nr_pages) {
-		unsigned long batch = min(region->nr_pages - done,
-					  RNOTIFY_PIN_BATCH);
-
-		ret = -EINTR;
-		if (fatal_signal_pending(current))
-			goto err_unpin;
-		ret = pin_user_pages_fast(addr + done * PAGE_SIZE, batch,
-					  flags, region->pages + done);
-		if (ret <= 0) {
-			ret = ret == -ENOMEM ? -ENOMEM : -EFAULT;
-			goto err_unpin;
-		}
-		done += ret;
-		cond_resched();
-	}
-	return 0;
-
-err_unpin:
-	unpin_user_pages(region->pages, done);
-	return ret;
+	if (region->flags & RNOTIFY_REGION_FD)
+		return rnotify_pin_fd(region->pages, region->nr_pages, arg->fd,
+				      arg->addr, arg->length, write);
+	return rnotify_pin_user(region->pages, region->nr_pages, arg->addr,
+				write);
 }
 
 static void free_pages_array(struct page **pages, unsigned long nr)
@@ -240,7 +217,7 @@ static int region_check(const struct rnotify_register *arg)
 	u64 end;
 
 	if (!arg->length || (alloc && arg->addr) ||
-	    (alloc && (arg->flags & RNOTIFY_REGION_READ_ONLY)))
+	    (alloc && (arg->flags & ~RNOTIFY_REGION_ALLOC)))
 		return -EINVAL;
 	if (check_add_overflow(arg->addr, arg->length, &end) ||
 	    end > U64_MAX - PAGE_SIZE || arg->length > RNOTIFY_REGION_BYTES_MAX)
@@ -308,7 +285,7 @@ int rnotify_region_create(struct rnotify_ctx *ctx,
 	if (region->flags & RNOTIFY_REGION_ALLOC)
 		ret = region_alloc_pages(region);
 	else
-		ret = region_pin(region, arg->addr);
+		ret = region_pin(region, arg);
 	if (ret)
 		goto err_array;
 
