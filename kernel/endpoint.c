@@ -243,6 +243,7 @@ static void ep_free(struct rnotify_obj *obj)
 {
 	struct rnotify_ep *ep = to_ep(obj);
 
+	rnotify_eventfd_drop(&ep->eventfd);
 	kfree_rcu(ep, obj.rcu);
 }
 
@@ -251,6 +252,34 @@ static const struct rnotify_obj_ops ep_ops = {
 	.shutdown = ep_shutdown,
 	.free = ep_free,
 };
+
+/**
+ * rnotify_ep_set_eventfd() - an eventfd for this endpoint alone
+ * @ep: endpoint
+ * @fd: eventfd, or -1 for none
+ *
+ * Context: process, sleeps.
+ * Return: 0, -EBADF, -EINVAL.
+ */
+int rnotify_ep_set_eventfd(struct rnotify_ep *ep, int fd)
+{
+	bool pending;
+	int ret;
+
+	mutex_lock(&ep->obj.ctx->setup_mutex);
+	ret = rnotify_eventfd_set(&ep->eventfd, fd);
+	mutex_unlock(&ep->obj.ctx->setup_mutex);
+	if (ret)
+		return ret;
+
+	spin_lock_bh(&ep->ring->lock);
+	pending = ep->rv_rx.in_ring ||
+		  READ_ONCE(ep->state) == RNOTIFY_EP_CLOSED;
+	spin_unlock_bh(&ep->ring->lock);
+	if (pending)
+		rnotify_eventfd_notify(&ep->eventfd);
+	return 0;
+}
 
 static void resv_init(struct rnotify_ep *ep)
 {

@@ -355,6 +355,8 @@ struct rnotify_listener {
  * @rv_writable: WRITABLE
  * @starved: the peer is out of data credit (protected by rnotify_ring.lock)
  * @rx_consumed: notifications consumed (protected by rnotify_ring.lock)
+ * @eventfd: signalled at the first unconsumed NOTIFY or MESSAGE, and at the end
+ *	(RCU; writers hold the context's setup_mutex)
  * @ring_node: in rnotify_ring.consumed (protected by rnotify_ring.lock)
  * @rx_seq: notifications delivered (written by the CQ's context only)
  * @rx_bytes: bytes of them (written by the CQ's context only)
@@ -461,6 +463,7 @@ struct rnotify_ep {
 	struct rnotify_resv rv_writable;
 	bool starved;
 	u64 rx_consumed;
+	struct eventfd_ctx __rcu *eventfd;
 	struct list_head ring_node;
 	u64 rx_seq;
 	u64 rx_bytes;
@@ -485,6 +488,7 @@ static inline struct rnotify_listener *to_listener(struct rnotify_obj *obj)
 struct rnotify_ep *rnotify_ep_alloc(struct rnotify_ctx *ctx);
 int rnotify_ep_set_params(struct rnotify_ep *ep,
 			  const struct rnotify_params *params);
+int rnotify_ep_set_eventfd(struct rnotify_ep *ep, int fd);
 int rnotify_ep_reserve_ring(struct rnotify_ep *ep);
 bool rnotify_ep_transition(struct rnotify_ep *ep, enum rnotify_ep_state to);
 void rnotify_ep_fail(struct rnotify_ep *ep, u16 reason, int error);

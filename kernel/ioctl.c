@@ -29,6 +29,7 @@ union rnotify_arg {
 	struct rnotify_kick kick;
 	struct rnotify_eventfd eventfd;
 	struct rnotify_endpoint_info info;
+	struct rnotify_moderate moderate;
 };
 
 static int ioctl_query(struct file *file, struct rnotify_ctx *ctx,
@@ -79,8 +80,10 @@ static int ioctl_register(struct file *file, struct rnotify_ctx *ctx,
 {
 	struct rnotify_register *reg = &arg->reg;
 
-	if (reg->flags & ~(RNOTIFY_REGION_ALLOC | RNOTIFY_REGION_READ_ONLY) ||
-	    reg->reserved)
+	if (reg->flags & ~(RNOTIFY_REGION_ALLOC | RNOTIFY_REGION_READ_ONLY |
+			   RNOTIFY_REGION_FD))
+		return -EOPNOTSUPP;
+	if (!(reg->flags & RNOTIFY_REGION_FD) && reg->fd)
 		return -EOPNOTSUPP;
 	return rnotify_region_create(ctx, reg);
 }
@@ -228,16 +231,37 @@ static int ioctl_kick(struct file *file, struct rnotify_ctx *ctx,
 static int ioctl_eventfd(struct file *file, struct rnotify_ctx *ctx,
 			 union rnotify_arg *arg)
 {
+	struct rnotify_ring *ring = ctx->ring;
+	struct rnotify_ep *ep;
 	int ret;
 
-	if (arg->eventfd.flags || arg->eventfd.reserved)
+	if (arg->eventfd.flags)
 		return -EOPNOTSUPP;
 	if (arg->eventfd.fd < -1)
 		return -EINVAL;
+	if (arg->eventfd.endpoint_id) {
+		ep = get_ep(ctx, arg->eventfd.endpoint_id);
+		if (!ep)
+			return -ENOENT;
+		ret = rnotify_ep_set_eventfd(ep, arg->eventfd.fd);
+		rnotify_obj_put(&ep->obj);
+		return ret;
+	}
+
 	mutex_lock(&ctx->setup_mutex);
-	ret = rnotify_ring_set_eventfd(ctx->ring, arg->eventfd.fd);
+	ret = rnotify_eventfd_set(&ring->eventfd, arg->eventfd.fd);
 	mutex_unlock(&ctx->setup_mutex);
+	if (!ret && rnotify_ring_pending(ring))
+		rnotify_eventfd_notify(&ring->eventfd);
 	return ret;
+}
+
+static int ioctl_moderate(struct file *file, struct rnotify_ctx *ctx,
+			  union rnotify_arg *arg)
+{
+	if (arg->moderate.flags || arg->moderate.reserved)
+		return -EOPNOTSUPP;
+	return rnotify_ring_moderate(ctx->ring, &arg->moderate);
 }
 
 static int ioctl_endpoint_info(struct file *file, struct rnotify_ctx *ctx,
@@ -297,9 +321,10 @@ static const struct rnotify_ioctl_op rnotify_ioctl_ops[] = {
 	IOCTL_OP(WAIT, rnotify_wait, reserved2, ioctl_wait,
 		 .out_on_error = true),
 	IOCTL_OP(KICK, rnotify_kick, flags, ioctl_kick),
-	IOCTL_OP(EVENTFD, rnotify_eventfd, reserved, ioctl_eventfd),
+	IOCTL_OP(EVENTFD, rnotify_eventfd, endpoint_id, ioctl_eventfd),
 	IOCTL_OP(ENDPOINT_INFO, rnotify_endpoint_info, kmem,
 		 ioctl_endpoint_info),
+	IOCTL_OP(MODERATE, rnotify_moderate, max_delay_ns, ioctl_moderate),
 };
 
 /**

@@ -11,8 +11,6 @@
  *
  * Barriers are lettered as in <linux/rnotify_event.h>.
  */
-#include <linux/eventfd.h>
-#include <linux/poll.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 #include <linux/vmalloc.h>
@@ -58,7 +56,7 @@ struct rnotify_ring *rnotify_ring_create(u32 entries, u32 msg_size)
 		return NULL;
 
 	spin_lock_init(&ring->lock);
-	init_waitqueue_head(&ring->wq);
+	rnotify_ring_wake_init(ring);
 	INIT_LIST_HEAD(&ring->consumed);
 	INIT_DELAYED_WORK(&ring->kick_work, kick_work_fn);
 	ring->entries = entries;
@@ -90,15 +88,8 @@ struct rnotify_ring *rnotify_ring_create(u32 entries, u32 msg_size)
  */
 void rnotify_ring_destroy(struct rnotify_ring *ring)
 {
-	struct eventfd_ctx *eventfd;
-
 	cancel_delayed_work_sync(&ring->kick_work);
-	eventfd = rcu_dereference_protected(ring->eventfd, true);
-	if (eventfd) {
-		/* Readers were completion handlers of endpoints now gone. */
-		synchronize_rcu();
-		eventfd_ctx_put(eventfd);
-	}
+	rnotify_ring_wake_exit(ring);
 	vfree(ring->msgs);
 	vfree(ring->tail);
 	vfree(ring->head);
@@ -424,35 +415,10 @@ void rnotify_ring_forget(struct rnotify_ring *ring, struct rnotify_ep *ep)
  * ---- production -------------------------------------------------------
  */
 
-/**
- * rnotify_ring_signal_eventfd() - the ring turned non-empty
- * @ring: ring
- *
- * Context: any.
- */
-void rnotify_ring_signal_eventfd(struct rnotify_ring *ring)
-{
-	struct eventfd_ctx *eventfd;
-
-	if (!rcu_access_pointer(ring->eventfd))
-		return;
-	rcu_read_lock();
-	eventfd = rcu_dereference(ring->eventfd);
-	if (eventfd)
-		rnotify_eventfd_signal(eventfd);
-	rcu_read_unlock();
-}
-
-/*
- * Sleepers are woken when the ring turns from empty to non-empty: all who
- * sleep do so because they found it empty after a full barrier (H-G), except
- * those who wait for more (@wait_more).
- */
 static void ring_commit(struct rnotify_ring *ring, struct rnotify_resv *resv,
 			struct rnotify_event *ev, u32 slot)
 {
-	u32 was = ring->prod;
-	bool was_empty;
+	u32 prod = ring->prod + 1;
 
 	ev->time_ns = ktime_get_ns();
 	ring->events[slot] = *ev;			/* A */
@@ -463,17 +429,11 @@ static void ring_commit(struct rnotify_ring *ring, struct rnotify_resv *resv,
 		ring->owner[slot] = resv;
 		resv->in_ring++;
 	}
-	ring->prod = was + 1;
-	smp_store_release(&ring->head->prod, was + 1);	/* B: pairs with C */
+	WRITE_ONCE(ring->prod, prod);
+	smp_store_release(&ring->head->prod, prod);	/* B: pairs with C */
 
 	smp_mb();					/* H: pairs with G */
-	was_empty = READ_ONCE(ring->tail->cons) == was;
-	if (was_empty)
-		rnotify_ring_signal_eventfd(ring);
-	/* Nobody is missed: the barrier above pairs with the sleepers' G. */
-	if ((was_empty || atomic_read(&ring->wait_more)) &&
-	    waitqueue_active(&ring->wq))
-		wake_up_interruptible_poll(&ring->wq, EPOLLIN | EPOLLRDNORM);
+	rnotify_ring_wake(ring, prod - READ_ONCE(ring->tail->cons), ev->type);
 }
 
 /**
@@ -525,6 +485,8 @@ bool rnotify_ring_put_rx(struct rnotify_ring *ring, struct rnotify_ep *ep,
 			       ev->notify.byte_len);
 		}
 		ring_commit(ring, &ep->rv_rx, ev, slot);
+		if (ep->rv_rx.in_ring == 1)
+			rnotify_eventfd_notify(&ep->eventfd);
 		if (!rnotify_grant_peer_left(&ep->grant)) {
 			rnotify_ring_starved(ring, ep, true);
 			/*

@@ -2,6 +2,8 @@
 #ifndef RNOTIFY_RING_H
 #define RNOTIFY_RING_H
 
+#include <linux/hrtimer.h>
+
 #include "priv.h"
 
 struct rnotify_resv;
@@ -60,6 +62,10 @@ struct rnotify_resv {
  * @msgs: message area, mapped read-only
  * @wq: sleepers: poll, read, WAIT
  * @wait_more: sleepers that want more than a non-empty ring
+ * @min_events: moderation: wake at so many (protected by @lock)
+ * @max_delay_ns: moderation: or so long after the first (protected by @lock)
+ * @wake_timer: for @max_delay_ns
+ * @spin_ns: what WAIT spins at present; see wait.c (racy by intent)
  * @eventfd: signalled at empty → non-empty (RCU; writers hold setup_mutex)
  * @kick_work: safety net for readers that ignore need_kick
  */
@@ -81,6 +87,10 @@ struct rnotify_ring {
 
 	wait_queue_head_t wq;
 	atomic_t wait_more;
+	u32 min_events;
+	u64 max_delay_ns;
+	struct hrtimer wake_timer;
+	u64 spin_ns;
 	struct eventfd_ctx __rcu *eventfd;
 	struct delayed_work kick_work;
 };
@@ -108,11 +118,19 @@ void rnotify_ring_reclaim(struct rnotify_ring *ring);
 void rnotify_ring_region_return(struct rnotify_ep *ep);
 void rnotify_ring_forget(struct rnotify_ring *ring, struct rnotify_ep *ep);
 
-void rnotify_ring_signal_eventfd(struct rnotify_ring *ring);
 u32 rnotify_ring_pending(struct rnotify_ring *ring);
 void rnotify_ring_starved(struct rnotify_ring *ring, struct rnotify_ep *ep,
 			  bool starved);
-int rnotify_ring_set_eventfd(struct rnotify_ring *ring, int fd);
 ssize_t rnotify_ring_read(struct rnotify_ring *ring, struct iov_iter *to);
+
+/* ring_wake.c */
+void rnotify_ring_wake_init(struct rnotify_ring *ring);
+void rnotify_ring_wake_exit(struct rnotify_ring *ring);
+void rnotify_ring_wake(struct rnotify_ring *ring, u32 used, u16 type);
+int rnotify_ring_moderate(struct rnotify_ring *ring,
+			  const struct rnotify_moderate *arg);
+void rnotify_eventfd_notify(struct eventfd_ctx __rcu **slot);
+int rnotify_eventfd_set(struct eventfd_ctx __rcu **slot, int fd);
+void rnotify_eventfd_drop(struct eventfd_ctx __rcu **slot);
 
 #endif /* RNOTIFY_RING_H */

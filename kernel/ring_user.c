@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The event ring as system calls use it: what is pending, reading, eventfd.
+ * The event ring as system calls use it: what is pending, and reading.
  *
  * Barriers are lettered as in <linux/rnotify_event.h>.
  */
-#include <linux/eventfd.h>
 #include <linux/uio.h>
 
 #include "ring.h"
@@ -36,32 +35,6 @@ u32 rnotify_ring_pending(struct rnotify_ring *ring)
 	smp_mb();					/* G: pairs with H */
 	prod = READ_ONCE(ring->prod);
 	return rnotify_ring_used(prod, ring_cons(ring, prod));
-}
-
-/**
- * rnotify_ring_set_eventfd() - who is signalled at empty → non-empty
- * @ring: ring; the context's setup_mutex is held
- * @fd: eventfd, or -1 for none
- *
- * Return: 0, or -EBADF/-EINVAL for something that is no eventfd.
- */
-int rnotify_ring_set_eventfd(struct rnotify_ring *ring, int fd)
-{
-	struct eventfd_ctx *new = NULL, *old;
-
-	if (fd >= 0) {
-		new = eventfd_ctx_fdget(fd);
-		if (IS_ERR(new))
-			return PTR_ERR(new);
-	}
-	old = rcu_replace_pointer(ring->eventfd, new, true);
-	if (old) {
-		synchronize_rcu();
-		eventfd_ctx_put(old);
-	}
-	if (new && rnotify_ring_pending(ring))
-		rnotify_ring_signal_eventfd(ring);
-	return 0;
 }
 
 /**

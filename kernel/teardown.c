@@ -93,6 +93,7 @@ static void last_event(struct rnotify_ep *ep)
 	} else {
 		rnotify_ring_put(ep->ring, &ep->rv_life, &ev);
 	}
+	rnotify_eventfd_notify(&ep->eventfd);
 }
 
 static void release_cm(struct rnotify_ep *ep)

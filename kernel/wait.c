@@ -64,6 +64,38 @@ static int sleep_until(struct rnotify_ring *ring, u32 min_events,
 	return ret;
 }
 
+/*
+ * Spinning pays when events come sooner than the budget. When a wait took
+ * longer, the next spins half as long; when it did not, the whole budget again.
+ * Two waiters of one ring may overwrite each other's opinion: no harm.
+ */
+static u64 spin_budget(struct rnotify_ring *ring, u64 wish)
+{
+	u64 now = READ_ONCE(ring->spin_ns);
+
+	return now > wish ? wish : max(now, wish / 64);
+}
+
+static void spin_learn(struct rnotify_ring *ring, u64 wish, u64 took)
+{
+	WRITE_ONCE(ring->spin_ns,
+		   took <= wish ? wish : spin_budget(ring, wish) / 2);
+}
+
+static int wait_events(struct rnotify_ring *ring,
+		       const struct rnotify_wait *arg)
+{
+	u64 start = ktime_get_ns();
+	int ret = 0;
+
+	if (!arg->spin_ns ||
+	    !spin_until(ring, arg->min_events, spin_budget(ring, arg->spin_ns)))
+		ret = sleep_until(ring, arg->min_events, arg->timeout_ns);
+	if (arg->spin_ns)
+		spin_learn(ring, arg->spin_ns, ktime_get_ns() - start);
+	return ret;
+}
+
 /**
  * rnotify_wait() - RNOTIFY_IOCTL_WAIT
  * @ctx: context
@@ -82,14 +114,8 @@ int rnotify_wait(struct rnotify_ctx *ctx, struct rnotify_wait *arg)
 		return -EINVAL;
 
 	rnotify_ring_reclaim(ring);
-	if (!enough(ring, arg->min_events)) {
-		if (!arg->timeout_ns)
-			ret = -ETIME;
-		else if (!arg->spin_ns ||
-			 !spin_until(ring, arg->min_events, arg->spin_ns))
-			ret = sleep_until(ring, arg->min_events,
-					  arg->timeout_ns);
-	}
+	if (!enough(ring, arg->min_events))
+		ret = arg->timeout_ns ? wait_events(ring, arg) : -ETIME;
 	arg->nr_events = rnotify_ring_pending(ring);
 	arg->reserved2 = 0;
 	return ret;

@@ -2,10 +2,10 @@
 /*
  * rnotify - RDMA notification transport: the user ABI.
  *
- * This header is the reference, with the two that it includes: rnotify_event.h
- * (the event ring) and rnotify_op.h (what can be posted). All integers are in
- * host byte order; nothing that the user sees is big-endian, immediate data
- * included.
+ * This header is the reference, with the three that it includes:
+ * rnotify_event.h (the event ring), rnotify_op.h (what can be posted) and
+ * rnotify_wait.h (how to wait). All integers are in host byte order; nothing
+ * that the user sees is big-endian, immediate data included.
  */
 #ifndef _UAPI_LINUX_RNOTIFY_H
 #define _UAPI_LINUX_RNOTIFY_H
@@ -14,6 +14,7 @@
 #include <linux/types.h>
 #include <linux/rnotify_event.h>
 #include <linux/rnotify_op.h>
+#include <linux/rnotify_wait.h>
 
 /**
  * DOC: General ioctl format
@@ -69,6 +70,7 @@ enum {
 	RNOTIFY_CMD_KICK,
 	RNOTIFY_CMD_EVENTFD,
 	RNOTIFY_CMD_ENDPOINT_INFO,
+	RNOTIFY_CMD_MODERATE,
 };
 
 #define RNOTIFY_IOCTL_QUERY	_IO(RNOTIFY_IOCTL_TYPE, RNOTIFY_CMD_QUERY)
@@ -87,6 +89,7 @@ enum {
 #define RNOTIFY_IOCTL_EVENTFD	_IO(RNOTIFY_IOCTL_TYPE, RNOTIFY_CMD_EVENTFD)
 #define RNOTIFY_IOCTL_ENDPOINT_INFO \
 	_IO(RNOTIFY_IOCTL_TYPE, RNOTIFY_CMD_ENDPOINT_INFO)
+#define RNOTIFY_IOCTL_MODERATE	_IO(RNOTIFY_IOCTL_TYPE, RNOTIFY_CMD_MODERATE)
 
 /* Limits of this version; RNOTIFY_IOCTL_QUERY tells those of the kernel. */
 #define RNOTIFY_RING_MIN	8u		/* entries */
@@ -185,20 +188,24 @@ struct rnotify_setup {
  * @RNOTIFY_REGION_READ_ONLY: the memory is only read: source of operations and
  *	target of the peer's READ. Allows memory that the process can't write.
  *	Not with RNOTIFY_REGION_ALLOC
+ * @RNOTIFY_REGION_FD: the memory is that of a memfd or hugetlbfs file
+ *	rnotify_register.fd, from byte rnotify_register.addr on
  */
 enum rnotify_region_flags {
 	RNOTIFY_REGION_ALLOC = 1u << 0,
 	RNOTIFY_REGION_READ_ONLY = 1u << 1,
+	RNOTIFY_REGION_FD = 1u << 2,
 };
 
 /**
  * struct rnotify_register - ioctl(RNOTIFY_IOCTL_REGISTER)
  * @size: sizeof(struct rnotify_register)
  * @flags: &enum rnotify_region_flags
- * @addr: first byte, any alignment (0 with RNOTIFY_REGION_ALLOC)
+ * @addr: first byte, any alignment (0 with RNOTIFY_REGION_ALLOC; an offset in
+ *	@fd with RNOTIFY_REGION_FD)
  * @length: bytes, not 0
  * @region_id: out: the new region
- * @reserved: must be 0
+ * @fd: with RNOTIFY_REGION_FD, else must be 0
  * @mmap_offset: out: for RNOTIFY_REGION_ALLOC, where to mmap the memory
  * @memlock_need: out: with %EPERM: bytes that this region would lock
  * @memlock_left: out: with %EPERM: bytes left of RLIMIT_MEMLOCK
@@ -206,7 +213,11 @@ enum rnotify_region_flags {
  * Pins the pages for as long as the region lives. They are charged against
  * RLIMIT_MEMLOCK of the caller's mm (unless CAP_IPC_LOCK). What is refused:
  *
- * - %EINVAL: length 0, addr + length wraps;
+ * - %EINVAL: length 0, addr + length wraps; fd of another kind of file, or
+ *	shorter than addr + length;
+ * - %EBADF: no such fd;
+ * - %EACCES: fd not open for reading, or (without READ_ONLY) for writing, or
+ *   sealed against it;
  * - %EFAULT: a page that can't be read (or written, without READ_ONLY), a
  *   hole, PROT_NONE; pages that can't be pinned for long: mappings of devices
  *   (also of this one's own ring), shared mappings of files on a disk;
@@ -220,7 +231,7 @@ struct rnotify_register {
 	__u64 addr;
 	__u64 length;
 	__u32 region_id;
-	__u32 reserved;
+	__s32 fd;
 	__u64 mmap_offset;
 	__u64 memlock_need;
 	__u64 memlock_left;
@@ -447,62 +458,6 @@ struct rnotify_share {
 	__u32 rights;
 	__u32 share_id;
 	__u64 tag;
-};
-
-/**
- * struct rnotify_wait - ioctl(RNOTIFY_IOCTL_WAIT)
- * @size: sizeof(struct rnotify_wait)
- * @flags: must be 0
- * @min_events: wait until so many unconsumed events are in the ring, 1 at the
- *	least, the ring's size at most
- * @reserved: must be 0
- * @timeout_ns: absolute CLOCK_MONOTONIC time; 0: only look; negative: for ever
- * @spin_ns: look for so long before sleeping, at most 1 000 000
- * @nr_events: out: unconsumed events now
- * @reserved2: out: 0
- *
- * 0: the condition holds. %ETIME: the time came first (nr_events tells what
- * is there); %EINTR. Does not consume.
- */
-struct rnotify_wait {
-	__u32 size;
-	__u32 flags;
-	__u32 min_events;
-	__u32 reserved;
-	__s64 timeout_ns;
-	__u64 spin_ns;
-	__u32 nr_events;
-	__u32 reserved2;
-};
-
-/**
- * struct rnotify_kick - ioctl(RNOTIFY_IOCTL_KICK)
- * @size: sizeof(struct rnotify_kick)
- * @flags: must be 0
- *
- * Tells the kernel to look at the consumer index (see
- * rnotify_ring_head.need_kick). Harmless at any time.
- */
-struct rnotify_kick {
-	__u32 size;
-	__u32 flags;
-};
-
-/**
- * struct rnotify_eventfd - ioctl(RNOTIFY_IOCTL_EVENTFD)
- * @size: sizeof(struct rnotify_eventfd)
- * @flags: must be 0
- * @fd: an eventfd that gets 1 added whenever the ring turns from empty to
- *	non-empty; -1: none any more. Replaces the one before
- * @reserved: must be 0
- *
- * If the ring is not empty now, it is signalled at once.
- */
-struct rnotify_eventfd {
-	__u32 size;
-	__u32 flags;
-	__s32 fd;
-	__u32 reserved;
 };
 
 /**

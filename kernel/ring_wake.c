@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Who is told, and when, that the event ring holds something: sleepers on the
+ * wait queue (poll, read, WAIT, io_uring) and eventfds.
+ *
+ * All sleep because they found the ring empty after a full barrier (G), so they
+ * are woken when it turns from empty to non-empty, as seen after a full barrier
+ * (H). Two exceptions: WAIT for more than one event (@wait_more), and
+ * moderation, which puts the wake-up off until enough events are there, or
+ * enough time has passed. Moderation never hides an event from whoever looks.
+ */
+#include <linux/eventfd.h>
+#include <linux/poll.h>
+
+#include "ring.h"
+
+/**
+ * rnotify_eventfd_notify() - add 1 to an eventfd, if there is one
+ * @slot: where the eventfd is kept
+ *
+ * Context: any.
+ */
+void rnotify_eventfd_notify(struct eventfd_ctx __rcu **slot)
+{
+	struct eventfd_ctx *eventfd;
+
+	if (!rcu_access_pointer(*slot))
+		return;
+	rcu_read_lock();
+	eventfd = rcu_dereference(*slot);
+	if (eventfd)
+		rnotify_eventfd_signal(eventfd);
+	rcu_read_unlock();
+}
+
+/**
+ * rnotify_eventfd_set() - take an eventfd, or none
+ * @slot: where it is kept; the context's setup_mutex is held
+ * @fd: eventfd, or -1
+ *
+ * Context: process, sleeps.
+ * Return: 0, or -EBADF/-EINVAL for something that is no eventfd.
+ */
+int rnotify_eventfd_set(struct eventfd_ctx __rcu **slot, int fd)
+{
+	struct eventfd_ctx *new = NULL, *old;
+
+	if (fd >= 0) {
+		new = eventfd_ctx_fdget(fd);
+		if (IS_ERR(new))
+			return PTR_ERR(new);
+	}
+	old = rcu_replace_pointer(*slot, new, true);
+	if (old) {
+		synchronize_rcu();
+		eventfd_ctx_put(old);
+	}
+	return 0;
+}
+
+/**
+ * rnotify_eventfd_drop() - the last user of the slot is gone
+ * @slot: where the eventfd is kept
+ *
+ * Context: any.
+ */
+void rnotify_eventfd_drop(struct eventfd_ctx __rcu **slot)
+{
+	struct eventfd_ctx *eventfd = rcu_dereference_protected(*slot, true);
+
+	if (eventfd)
+		eventfd_ctx_put(eventfd);
+}
+
+/* What may wait: traffic. What changes an endpoint's life may not. */
+static bool deferrable(u16 type)
+{
+	return type == RNOTIFY_EVENT_NOTIFY || type == RNOTIFY_EVENT_MESSAGE ||
+	       type == RNOTIFY_EVENT_TX_DONE;
+}
+
+static void wake_sleepers(struct rnotify_ring *ring)
+{
+	/* Nobody is missed: H pairs with the sleepers' G. */
+	if (waitqueue_active(&ring->wq))
+		wake_up_interruptible_poll(&ring->wq, EPOLLIN | EPOLLRDNORM);
+}
+
+static void wake_now(struct rnotify_ring *ring)
+{
+	rnotify_eventfd_notify(&ring->eventfd);
+	wake_sleepers(ring);
+}
+
+static enum hrtimer_restart wake_timer_fn(struct hrtimer *timer)
+{
+	struct rnotify_ring *ring = container_of(timer, struct rnotify_ring,
+						 wake_timer);
+
+	if (rnotify_ring_pending(ring))
+		wake_now(ring);
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * rnotify_ring_wake() - an event was written
+ * @ring: ring; its lock is held, a full barrier was passed
+ * @used: unconsumed events, this one included; nonsense if the user wrote
+ *	nonsense
+ * @type: of the event
+ */
+void rnotify_ring_wake(struct rnotify_ring *ring, u32 used, u16 type)
+{
+	bool moderated = ring->min_events > 1;
+
+	lockdep_assert_held(&ring->lock);
+	if (moderated && deferrable(type)) {
+		if (used == 1)
+			hrtimer_start(&ring->wake_timer,
+				      ns_to_ktime(ring->max_delay_ns),
+				      HRTIMER_MODE_REL_SOFT);
+		else if (used == ring->min_events)
+			wake_now(ring);
+	} else if (used == 1 || moderated) {
+		wake_now(ring);
+	}
+	if (atomic_read(&ring->wait_more))
+		wake_sleepers(ring);
+}
+
+/**
+ * rnotify_ring_moderate() - RNOTIFY_IOCTL_MODERATE
+ * @ring: ring
+ * @arg: command, without flags
+ *
+ * Return: 0 or -EINVAL.
+ */
+int rnotify_ring_moderate(struct rnotify_ring *ring,
+			  const struct rnotify_moderate *arg)
+{
+	bool on = arg->min_events > 1;
+
+	if (arg->min_events > ring->entries ||
+	    arg->max_delay_ns > RNOTIFY_MODERATE_MAX_NS ||
+	    on != !!arg->max_delay_ns)
+		return -EINVAL;
+
+	spin_lock_bh(&ring->lock);
+	ring->min_events = arg->min_events;
+	ring->max_delay_ns = arg->max_delay_ns;
+	/* Whoever sleeps under the old rule looks once more. */
+	wake_sleepers(ring);
+	spin_unlock_bh(&ring->lock);
+	return 0;
+}
+
+void rnotify_ring_wake_init(struct rnotify_ring *ring)
+{
+	init_waitqueue_head(&ring->wq);
+	rnotify_hrtimer_setup(&ring->wake_timer, wake_timer_fn,
+			      CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+}
+
+/* No producer and no sleeper is left. */
+void rnotify_ring_wake_exit(struct rnotify_ring *ring)
+{
+	hrtimer_cancel(&ring->wake_timer);
+	/* Readers were completion handlers of endpoints that are gone. */
+	synchronize_rcu();
+	rnotify_eventfd_drop(&ring->eventfd);
+}

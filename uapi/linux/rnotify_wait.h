@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * rnotify - RDMA notification transport: waiting for events.
+ *
+ * Included by <linux/rnotify.h>, where the ABI's general rules stand.
+ */
+#ifndef _UAPI_LINUX_RNOTIFY_WAIT_H
+#define _UAPI_LINUX_RNOTIFY_WAIT_H
+
+#include <linux/types.h>
+
+/**
+ * struct rnotify_wait - ioctl(RNOTIFY_IOCTL_WAIT)
+ * @size: sizeof(struct rnotify_wait)
+ * @flags: must be 0
+ * @min_events: wait until so many unconsumed events are in the ring, 1 at the
+ *	least, the ring's size at most
+ * @reserved: must be 0
+ * @timeout_ns: absolute CLOCK_MONOTONIC time; 0: only look; negative: for ever
+ * @spin_ns: look for so long before sleeping, at most 1 000 000. It adapts: as
+ *	long as events take longer than that anyway, less and less of it is
+ *	spent
+ * @nr_events: out: unconsumed events now
+ * @reserved2: out: 0
+ *
+ * 0: the condition holds. %ETIME: the time came first (nr_events tells what
+ * is there); %EINTR. Does not consume.
+ */
+struct rnotify_wait {
+	__u32 size;
+	__u32 flags;
+	__u32 min_events;
+	__u32 reserved;
+	__s64 timeout_ns;
+	__u64 spin_ns;
+	__u32 nr_events;
+	__u32 reserved2;
+};
+
+/**
+ * struct rnotify_kick - ioctl(RNOTIFY_IOCTL_KICK)
+ * @size: sizeof(struct rnotify_kick)
+ * @flags: must be 0
+ *
+ * Tells the kernel to look at the consumer index (see
+ * rnotify_ring_head.need_kick). Harmless at any time.
+ */
+struct rnotify_kick {
+	__u32 size;
+	__u32 flags;
+};
+
+/**
+ * struct rnotify_eventfd - ioctl(RNOTIFY_IOCTL_EVENTFD)
+ * @size: sizeof(struct rnotify_eventfd)
+ * @flags: must be 0
+ * @fd: an eventfd; -1: none any more. Replaces the one before
+ * @endpoint_id: 0: @fd gets 1 added whenever the ring turns from empty to
+ *	non-empty (see RNOTIFY_IOCTL_MODERATE). Else the same for one endpoint:
+ *	1 is added when its first unconsumed NOTIFY or MESSAGE is written, and
+ *	for its DISCONNECTED
+ *
+ * If there are unconsumed events of that kind now, it is signalled at once.
+ */
+struct rnotify_eventfd {
+	__u32 size;
+	__u32 flags;
+	__s32 fd;
+	__u32 endpoint_id;
+};
+
+#define RNOTIFY_MODERATE_MAX_NS	1000000000ull	/* 1 s */
+
+/**
+ * struct rnotify_moderate - ioctl(RNOTIFY_IOCTL_MODERATE)
+ * @size: sizeof(struct rnotify_moderate)
+ * @flags: must be 0
+ * @min_events: a sleeper is woken when so many events are unconsumed; 0 or 1:
+ *	at the first, which is how a context starts
+ * @reserved: must be 0
+ * @max_delay_ns: but not later than this after the first, nanoseconds, 1 to
+ *	RNOTIFY_MODERATE_MAX_NS; 0 if @min_events is 0 or 1
+ *
+ * Only wake-ups are put off: what poll, read and WAIT find when they look is
+ * never hidden. TX_DONE, NOTIFY and MESSAGE are put off; all other events wake
+ * at once. Holds for the eventfd of the context, too.
+ */
+struct rnotify_moderate {
+	__u32 size;
+	__u32 flags;
+	__u32 min_events;
+	__u32 reserved;
+	__u64 max_delay_ns;
+};
+
+#endif /* _UAPI_LINUX_RNOTIFY_WAIT_H */
