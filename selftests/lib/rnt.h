@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -227,6 +228,66 @@ int rnt_try(struct rnt_ctx *c, const struct rnotify_op *op);
 void rnt_post1_(struct rnt_ctx *c, const struct rnotify_op *op);
 
 #define rnt_post1(...) (rnt_at(__FILE__, __LINE__), rnt_post1_(__VA_ARGS__))
+
+/* ---- streams ---- */
+
+/* NOTIFYs with imm and user_data counted up until EAGAIN; how many it took */
+unsigned int rnt_post_until_full_(struct rnt_ctx *c, __u32 endpoint,
+				  __u32 imm, unsigned int flags);
+/* so many bare notifications, counted up */
+void rnt_expect_imms_(struct rnt_ctx *c, __u32 endpoint, __u32 imm,
+		      unsigned int nr);
+void rnt_expect_tx_(struct rnt_ctx *c, __u32 endpoint, __u64 user_data,
+		    int error, struct rnotify_event *ev);
+/* DISCONNECTED, whatever comes before it */
+void rnt_down_(struct rnt_ctx *c, __u32 endpoint, unsigned int reason,
+	       struct rnotify_event *ev);
+/* Both sides at rest agree on all counters, and on credits if all is consumed */
+void rnt_settle_(const struct rnt_pair *p, bool consumed);
+/* rnt_pair_more() with parameters */
+void rnt_more_(const struct rnt_pair *p, struct rnt_pair *more,
+	       const struct rnotify_params *pa,
+	       const struct rnotify_params *pb);
+
+#define RNT_RNR_COUNTERS	3
+
+struct rnt_rnr {
+	long long value[RNT_RNR_COUNTERS];
+};
+
+void rnt_rnr_read(struct rnt_rnr *rnr);
+bool rnt_rnr_same(const struct rnt_rnr *before);
+
+#define rnt_post_until_full(...) \
+	(rnt_at(__FILE__, __LINE__), rnt_post_until_full_(__VA_ARGS__))
+#define rnt_expect_imms(...) \
+	(rnt_at(__FILE__, __LINE__), rnt_expect_imms_(__VA_ARGS__))
+#define rnt_expect_tx(...) \
+	(rnt_at(__FILE__, __LINE__), rnt_expect_tx_(__VA_ARGS__))
+#define rnt_down(...) (rnt_at(__FILE__, __LINE__), rnt_down_(__VA_ARGS__))
+#define rnt_settle(...) (rnt_at(__FILE__, __LINE__), rnt_settle_(__VA_ARGS__))
+#define rnt_more(...) (rnt_at(__FILE__, __LINE__), rnt_more_(__VA_ARGS__))
+
+/* ---- threads ---- */
+
+struct rnt_thread {
+	pthread_t thread;
+	pid_t tid;
+	void *(*fn)(void *arg);
+	void *arg;
+};
+
+void rnt_thread_start(struct rnt_thread *t, void *(*fn)(void *), void *arg);
+/* false if it does not end within that time */
+bool rnt_thread_ends(struct rnt_thread *t, unsigned int ms, void **ret);
+void *rnt_thread_join_(struct rnt_thread *t);	/* must end soon */
+/* Wait until a thread or process sleeps in that system call (SYS_...). */
+void rnt_await_sleep_(pid_t tid, long nr);
+
+#define rnt_thread_join(t) \
+	(rnt_at(__FILE__, __LINE__), rnt_thread_join_(t))
+#define rnt_await_sleep(...) \
+	(rnt_at(__FILE__, __LINE__), rnt_await_sleep_(__VA_ARGS__))
 
 /* ---- processes and what the kernel tells about itself ---- */
 
