@@ -103,7 +103,11 @@ check_leaks() {
 # Runs in the background beside a program: on expiry the blocked tasks and the
 # backtraces of the CPUs go to the console, then the program is killed.
 watchdog() {
-	sleep "$2"
+	local nap
+	trap 'kill $nap; exit' TERM
+	sleep "$2" &
+	nap=$!
+	wait $nap
 	vm_mark "timeout $1 $2"
 	dmesg -n 8
 	echo w >/proc/sysrq-trigger
@@ -128,7 +132,6 @@ run_program() {
 	dog=$!
 	wait $pid
 	rc=$?
-	pkill -P $dog 2>/dev/null
 	kill $dog 2>/dev/null
 	# its forgotten children: the session is named after the program
 	kill -9 -$pid 2>/dev/null

@@ -20,8 +20,7 @@ PROBE_SECONDS = 12
 # Stall detectors are patient: a virtual processor may have to wait for a real one.
 _APPEND = ("console=ttyS0,115200 loglevel=6 panic=-1 oops=panic sysrq_always_enabled "
            "random.trust_cpu=on net.ifnames=0 tsc=reliable no_timer_check "
-           "kasan_multi_shot hugepages=16 "
-           "rcupdate.rcu_cpu_stall_timeout=60 watchdog_thresh=30")
+           "hugepages=16 rcupdate.rcu_cpu_stall_timeout=60 watchdog_thresh=30 ")
 
 
 def _die_with_parent():
@@ -92,7 +91,8 @@ class Machine:
                "-display", "none", "-no-reboot"]
         cmd += self.setup.arguments()
         cmd += ["-kernel", self.kernel.image, "-initrd", initrd,
-                "-append", f"{_APPEND} {append}"]
+                "-append", _APPEND + append
+                + (" kasan_multi_shot" if self.kernel.debug else "")]
         if net:
             cmd += ["-netdev", net,
                     "-device", "virtio-net-pci,netdev=n0,romfile=,mac=52:54:00:00:00:0"
