@@ -216,13 +216,6 @@ int rnotify_query(struct rnotify *ctx, struct rnotify_query *query)
 	return ret;
 }
 
-int rnotify_eventfd(struct rnotify *ctx, int fd)
-{
-	struct rnotify_eventfd arg = { .size = sizeof(arg), .fd = fd };
-
-	return rnotify_ioctl(ctx->fd, RNOTIFY_IOCTL_EVENTFD, &arg);
-}
-
 const char *rnotify_version(void)
 {
 	return RNOTIFY_VERSION;

@@ -235,6 +235,8 @@ static const struct remedy remedies[] = {
 	  "Kernel module and library do not fit together: update the older one." },
 	{ RNOTIFY_CALL_REGISTER, -EFAULT,
 	  "Part of the memory is not mapped, not writable (RNOTIFY_REGION_READ_ONLY?), or of a kind that can't be pinned: a device's, or a shared mapping of a file on a disk." },
+	{ RNOTIFY_CALL_REGISTER, -EACCES,
+	  "The file is not open for that, or sealed against it." },
 	{ RNOTIFY_CALL_SHARE, -EMFILE,
 	  "The endpoint has as many shares as it can: take some back." },
 	{ RNOTIFY_CALL_SHARE, -ENOTCONN,

@@ -78,7 +78,6 @@ static int region_make(struct rnotify *ctx, struct rnotify_register *arg,
 		return ret;
 	}
 	region->ctx = ctx;
-	region->addr = (void *)(uintptr_t)arg->addr;
 	region->len = (size_t)arg->length;
 	region->id = arg->region_id;
 	*regionp = region;
@@ -97,9 +96,30 @@ int rnotify_register(struct rnotify *ctx, void *addr, size_t len,
 	int ret;
 
 	*region = NULL;
-	/* Memory that is not mapped yet would have no address to show. */
-	if (flags & RNOTIFY_REGION_ALLOC)
+	/* These have functions of their own. */
+	if (flags & (RNOTIFY_REGION_ALLOC | RNOTIFY_REGION_FD))
 		return -EINVAL;
+	ret = region_make(ctx, &arg, region);
+	if (ret)
+		return ret;
+	(*region)->addr = addr;
+	region_link(*region);
+	return 0;
+}
+
+int rnotify_register_fd(struct rnotify *ctx, int fd, uint64_t offset,
+			size_t len, uint32_t flags,
+			struct rnotify_region **region)
+{
+	struct rnotify_register arg = {
+		.size = sizeof(arg),
+		.flags = flags | RNOTIFY_REGION_FD,
+		.addr = offset,
+		.length = len,
+		.fd = fd,
+	};
+	int ret;
+
 	ret = region_make(ctx, &arg, region);
 	if (!ret)
 		region_link(*region);

@@ -121,3 +121,26 @@ void rnotify_kick(struct rnotify *ctx)
 	 */
 	rnotify_ioctl(ctx->fd, RNOTIFY_IOCTL_KICK, &arg);
 }
+
+int rnotify_eventfd(struct rnotify *ctx, uint32_t endpoint, int fd)
+{
+	struct rnotify_eventfd arg = {
+		.size = sizeof(arg),
+		.fd = fd,
+		.endpoint_id = endpoint,
+	};
+
+	return rnotify_ioctl(ctx->fd, RNOTIFY_IOCTL_EVENTFD, &arg);
+}
+
+int rnotify_moderate(struct rnotify *ctx, unsigned int min_events,
+		     uint64_t max_delay_ns)
+{
+	struct rnotify_moderate arg = {
+		.size = sizeof(arg),
+		.min_events = min_events,
+		.max_delay_ns = max_delay_ns,
+	};
+
+	return rnotify_ioctl(ctx->fd, RNOTIFY_IOCTL_MODERATE, &arg);
+}

@@ -104,10 +104,23 @@ int rnotify_query(struct rnotify *ctx, struct rnotify_query *query);
 /**
  * rnotify_eventfd() - have an eventfd signalled, too
  * @ctx: context
- * @fd: eventfd that gets 1 added whenever the ring turns from empty to
- *	non-empty; -1: none any more
+ * @endpoint: 0: whenever the ring turns from empty to non-empty; else for that
+ *	endpoint's first unconsumed NOTIFY or MESSAGE, and its DISCONNECTED
+ * @fd: eventfd that gets 1 added then; -1: none any more
  */
-int rnotify_eventfd(struct rnotify *ctx, int fd);
+int rnotify_eventfd(struct rnotify *ctx, uint32_t endpoint, int fd);
+
+/**
+ * rnotify_moderate() - be woken less often
+ * @ctx: context
+ * @min_events: wake a sleeper when so many events are unconsumed; 0: at the
+ *	first
+ * @max_delay_ns: but not later than this after the first; 0 if @min_events is
+ *
+ * Puts off wake-ups, never events: whoever looks finds all of them.
+ */
+int rnotify_moderate(struct rnotify *ctx, unsigned int min_events,
+		     uint64_t max_delay_ns);
 
 /* ---- memory ---- */
 
@@ -124,6 +137,19 @@ int rnotify_eventfd(struct rnotify *ctx, int fd);
  */
 int rnotify_register(struct rnotify *ctx, void *addr, size_t len,
 		     uint32_t flags, struct rnotify_region **region);
+
+/**
+ * rnotify_register_fd() - pin memory of a memfd or a hugetlbfs file
+ * @ctx: context
+ * @fd: the file; may be closed afterwards
+ * @offset: first byte
+ * @len: bytes
+ * @flags: 0 or RNOTIFY_REGION_READ_ONLY
+ * @region: the new region; its rnotify_region_addr() is NULL
+ */
+int rnotify_register_fd(struct rnotify *ctx, int fd, uint64_t offset,
+			size_t len, uint32_t flags,
+			struct rnotify_region **region);
 
 /**
  * rnotify_alloc() - let the kernel allocate memory, zeroed, and map it

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: LGPL-2.1 OR MIT
+/*
+ * rnotify command - complaints, options, numbers, time.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common.h"
+
+#define SENTENCES 1024
+
+int fail(const char *fmt, ...)
+{
+	va_list args;
+
+	fflush(stdout);
+	fputs("rnotify: ", stderr);
+	va_start(args, fmt);
+	vfprintf(stderr, fmt, args);
+	va_end(args);
+	fputc('\n', stderr);
+	return EXIT_FAILED;
+}
+
+int fail_call(struct rnotify *ctx, enum rnotify_call call, int err,
+	      const char *about)
+{
+	char buf[SENTENCES];
+
+	rnotify_explain_errno(ctx, call, err, buf, sizeof(buf));
+	return about ? fail("%s: %s", about, buf) : fail("%s", buf);
+}
+
+int fail_event(const struct rnotify_event *event, const char *about)
+{
+	char buf[SENTENCES];
+
+	rnotify_explain(event, buf, sizeof(buf));
+	return about ? fail("%s: %s", about, buf) : fail("%s", buf);
+}
+
+int bad_usage(const char *usage, const char *fmt, ...)
+{
+	va_list args;
+
+	fputs("rnotify: ", stderr);
+	va_start(args, fmt);
+	vfprintf(stderr, fmt, args);
+	va_end(args);
+	/* The first line of the usage is the synopsis. */
+	fprintf(stderr, "\nusage: %.*s\n", (int)strcspn(usage, "\n"), usage);
+	return EXIT_USAGE;
+}
+
+int next_option(int argc, char **argv, const char *letters,
+		const struct option *options, const char *usage, int *status)
+{
+	int c = getopt_long(argc, argv, letters, options, NULL);
+
+	switch (c) {
+	case 'h':
+		printf("usage: %s", usage);
+		*status = 0;
+		return -2;
+	case 'V':
+		printf("rnotify %s\n", rnotify_version());
+		*status = 0;
+		return -2;
+	case '?':
+	case ':':
+		/* getopt_long() has complained already. */
+		fprintf(stderr, "usage: %.*s\n", (int)strcspn(usage, "\n"),
+			usage);
+		*status = EXIT_USAGE;
+		return -2;
+	}
+	return c;
+}
+
+bool parse_number(const char *text, uint64_t max, uint64_t *n)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	*n = strtoull(text, &end, 10);
+	return !*end && *n <= max;
+}
+
+static int unit_shift(char unit)
+{
+	switch (unit) {
+	case 'K':
+	case 'k':
+		return 10;
+	case 'M':
+	case 'm':
+		return 20;
+	case 'G':
+	case 'g':
+		return 30;
+	}
+	return 0;
+}
+
+bool parse_size(const char *text, uint64_t min, uint64_t max, uint64_t *size)
+{
+	int shift;
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	*size = strtoull(text, &end, 10);
+	shift = unit_shift(*end);
+	if (shift)
+		end++;
+	if (*end || *size > max >> shift)
+		return false;
+	*size <<= shift;
+	return *size >= min;
+}
+
+uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}

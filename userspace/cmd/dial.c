@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: LGPL-2.1 OR MIT
+/*
+ * rnotify command - connecting and listening, with the handshake of transfer.h.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common.h"
+#include "dial.h"
+
+/* The other side's no may carry a reason of its own. */
+static int explain_refusal(struct rnotify *ctx, uint32_t endpoint, int err,
+			   const char *where)
+{
+	const struct rnotify_event *event;
+	struct rnotify_endpoint_info info;
+	struct hello answer;
+
+	/* The ring holds its end, unless the wait was cut short. */
+	rnotify_find(ctx, endpoint,
+		     RNOTIFY_TYPE_BIT(RNOTIFY_EVENT_DISCONNECTED), 0, &event);
+	if (!event)
+		return fail("%s: waiting for the connection failed: %s", where,
+			    strerror(-err));
+	if (event->down.reason == RNOTIFY_REASON_REJECTED &&
+	    !rnotify_endpoint_info(ctx, endpoint, &info) &&
+	    hello_decode(&answer, info.private_data, info.private_len))
+		return fail("%s: the receiver %s", where,
+			    status_str(answer.status));
+	return fail_event(event, where);
+}
+
+static int read_answer(struct rnotify *ctx, uint32_t endpoint,
+		       const struct hello *request, const char *where,
+		       struct hello *answer)
+{
+	struct rnotify_endpoint_info info;
+	int ret = rnotify_endpoint_info(ctx, endpoint, &info);
+
+	if (ret)
+		return fail("%s: no information about the connection: %s",
+			    where, strerror(-ret));
+	if (!hello_decode(answer, info.private_data, info.private_len) ||
+	    answer->kind != request->kind || !answer->slots ||
+	    (request->block && answer->block != request->block))
+		return fail("%s: whoever answered there %s", where,
+			    status_str(STATUS_FOREIGN));
+	return 0;
+}
+
+int dial(struct rnotify *ctx, const char *where, const struct hello *request,
+	 const struct rnotify_params *params, uint32_t *endpoint,
+	 struct hello *answer)
+{
+	unsigned char private_data[HELLO_SIZE];
+	const struct rnotify_endpoint_attr attr = {
+		.params = *params,
+		.private_data = private_data,
+		.private_len = sizeof(private_data),
+	};
+	struct rnotify_sockaddr dst;
+	int ret;
+
+	hello_encode(request, private_data);
+	ret = rnotify_resolve(where, DEFAULT_PORT, &dst);
+	if (ret)
+		return fail_call(ctx, RNOTIFY_CALL_RESOLVE, ret, where);
+	ret = rnotify_connect_wait(ctx, &dst, &attr, RNOTIFY_FOREVER, endpoint);
+	if (ret && !*endpoint)
+		return fail_call(ctx, RNOTIFY_CALL_CONNECT, ret, where);
+	if (ret)
+		return explain_refusal(ctx, *endpoint, ret, where);
+	return read_answer(ctx, *endpoint, request, where, answer);
+}
+
+int answer_yes(struct rnotify *ctx, uint32_t endpoint,
+	       const struct hello *answer, const struct rnotify_params *params,
+	       uint64_t cookie)
+{
+	unsigned char private_data[HELLO_SIZE];
+	const struct rnotify_endpoint_attr attr = {
+		.params = *params,
+		.cookie = cookie,
+		.private_data = private_data,
+		.private_len = sizeof(private_data),
+	};
+
+	hello_encode(answer, private_data);
+	return rnotify_accept(ctx, endpoint, &attr);
+}
+
+int answer_no(struct rnotify *ctx, uint32_t endpoint, unsigned int status)
+{
+	const struct hello answer = { .status = (uint8_t)status };
+	unsigned char private_data[HELLO_SIZE];
+
+	hello_encode(&answer, private_data);
+	return rnotify_reject(ctx, endpoint, private_data,
+			      sizeof(private_data));
+}
+
+int listen_at(struct rnotify *ctx, const char *where, bool quiet,
+	      uint32_t *listener)
+{
+	char name[RNOTIFY_ADDR_STRLEN];
+	struct rnotify_sockaddr addr;
+	int ret;
+
+	ret = rnotify_resolve(where, DEFAULT_PORT, &addr);
+	if (ret)
+		return fail_call(ctx, RNOTIFY_CALL_RESOLVE, ret, where);
+	ret = rnotify_listen(ctx, &addr, 0, 0, listener);
+	if (ret)
+		return fail_call(ctx, RNOTIFY_CALL_LISTEN, ret, where);
+	if (!quiet)
+		fprintf(stderr, "listening on %s\n",
+			rnotify_format(&addr, name, sizeof(name)));
+	return 0;
+}
+
+const char *peer_name(struct rnotify *ctx, uint32_t endpoint, char *buf,
+		      size_t size)
+{
+	struct rnotify_endpoint_info info;
+
+	if (rnotify_endpoint_info(ctx, endpoint, &info))
+		snprintf(buf, size, "the peer");
+	else
+		rnotify_format(&info.remote, buf, size);
+	return buf;
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: LGPL-2.1 OR MIT
+/*
+ * rnotify command - where `recv` puts what it gets.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common.h"
+#include "output.h"
+
+/* What a signal handler has to remove; "" if nothing. */
+static char unfinished[PATH_MAX];
+
+/* The peer learns of our end from the kernel. */
+static void on_signal(int sig)
+{
+	if (*unfinished)
+		unlink(unfinished);
+	_exit(128 + sig);
+}
+
+static void catch_signals(void)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+}
+
+/* The handler must not see the name while it changes. */
+static void set_unfinished(const char *path)
+{
+	sigset_t signals, old;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &signals, &old);
+	snprintf(unfinished, sizeof(unfinished), "%s", path);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+}
+
+static bool open_direct(struct output *out)
+{
+	out->fd = open(out->final, O_WRONLY | O_CLOEXEC);
+	if (out->fd < 0)
+		fail("%s: %s", out->final, strerror(errno));
+	return out->fd >= 0;
+}
+
+static bool open_part(struct output *out, const struct stat *old)
+{
+	if (snprintf(out->part, sizeof(out->part), "%s.part", out->final) >=
+	    (int)sizeof(out->part)) {
+		out->part[0] = '\0';
+		fail("%s: %s", out->final, strerror(ENAMETOOLONG));
+		return false;
+	}
+	out->fd = open(out->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+		       0666);
+	if (out->fd < 0) {
+		fail("%s: %s", out->part, strerror(errno));
+		out->part[0] = '\0';
+		return false;
+	}
+	set_unfinished(out->part);
+	/* What replaces a private file stays private. */
+	if (old && fchmod(out->fd, old->st_mode & 07777))
+		fail("%s: can't give it the mode of %s: %s", out->part,
+		     out->final, strerror(errno));
+	return true;
+}
+
+bool output_open(struct output *out, const char *path)
+{
+	struct stat st;
+	bool exists;
+
+	*out = (struct output){ .fd = -1 };
+	catch_signals();
+	if (!path)
+		return true;
+	if (!strcmp(path, "-")) {
+		out->fd = STDOUT_FILENO;
+		return true;
+	}
+	if (strlen(path) >= sizeof(out->final)) {
+		fail("%s: %s", path, strerror(ENAMETOOLONG));
+		return false;
+	}
+	exists = !stat(path, &st);
+	/* A symbolic link stays one: its target is what is replaced. */
+	if (!exists || !realpath(path, out->final))
+		snprintf(out->final, sizeof(out->final), "%s", path);
+	if (exists && S_ISDIR(st.st_mode)) {
+		fail("%s: %s", path, strerror(EISDIR));
+		return false;
+	}
+	if (exists && !S_ISREG(st.st_mode))
+		return open_direct(out);
+	return open_part(out, exists ? &st : NULL);
+}
+
+static const char *output_name(const struct output *out)
+{
+	if (*out->part)
+		return out->part;
+	return *out->final ? out->final : "standard output";
+}
+
+bool output_write(struct output *out, const void *data, size_t len)
+{
+	const char *p = data;
+	ssize_t n;
+
+	if (out->fd < 0)
+		return true;
+	while (len) {
+		n = write(out->fd, p, len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			fail("writing %s: %s", output_name(out),
+			     strerror(errno));
+			return false;
+		}
+		p += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+static void output_close(struct output *out)
+{
+	if (out->fd > STDERR_FILENO)
+		close(out->fd);
+	set_unfinished("");
+	*out = (struct output){ .fd = -1 };
+}
+
+bool output_commit(struct output *out)
+{
+	bool good = true;
+
+	/* The sender is told that its file is safe, so it had better be. */
+	if (*out->part && (fsync(out->fd) || rename(out->part, out->final))) {
+		fail("finishing %s: %s", out->final, strerror(errno));
+		unlink(out->part);
+		good = false;
+	}
+	output_close(out);
+	return good;
+}
+
+void output_discard(struct output *out)
+{
+	if (*out->part)
+		unlink(out->part);
+	output_close(out);
+}
