@@ -278,7 +278,10 @@ static int ioctl_endpoint_info(struct file *file, struct rnotify_ctx *ctx,
  * @size: of its struct, as this kernel knows it
  * @min_size: of its struct as first published
  * @no_setup: works before SETUP
- * @out_on_error: members are written back although the call fails
+ * @out: has members that are written back
+ * @out_on_error: they are written back also when the call fails
+ * @made: offset of the id of the object that it makes, 0 if none: what the
+ *	user can't be told of is destroyed again
  * @fn: does it; returns 0 or a negative errno
  */
 struct rnotify_ioctl_op {
@@ -286,7 +289,9 @@ struct rnotify_ioctl_op {
 	u32 size;
 	u32 min_size;
 	bool no_setup;
+	bool out;
 	bool out_on_error;
+	u16 made;
 	int (*fn)(struct file *file, struct rnotify_ctx *ctx,
 		  union rnotify_arg *arg);
 };
@@ -304,26 +309,33 @@ struct rnotify_ioctl_op {
 
 static const struct rnotify_ioctl_op rnotify_ioctl_ops[] = {
 	IOCTL_OP(QUERY, rnotify_query, reserved, ioctl_query,
-		 .no_setup = true),
+		 .no_setup = true, .out = true),
 	IOCTL_OP(SETUP, rnotify_setup, msg_area_size, ioctl_setup,
-		 .no_setup = true),
+		 .no_setup = true, .out = true),
 	IOCTL_OP(REGISTER, rnotify_register, memlock_left, ioctl_register,
-		 .out_on_error = true),
-	IOCTL_OP(LISTEN, rnotify_listen, listener_id, ioctl_listen),
-	IOCTL_OP(CONNECT, rnotify_connect, endpoint_id, ioctl_connect),
+		 .out = true, .out_on_error = true,
+		 .made = offsetof(struct rnotify_register, region_id)),
+	IOCTL_OP(LISTEN, rnotify_listen, listener_id, ioctl_listen,
+		 .out = true,
+		 .made = offsetof(struct rnotify_listen, listener_id)),
+	IOCTL_OP(CONNECT, rnotify_connect, endpoint_id, ioctl_connect,
+		 .out = true,
+		 .made = offsetof(struct rnotify_connect, endpoint_id)),
 	IOCTL_OP(ACCEPT, rnotify_accept, params, ioctl_accept),
 	IOCTL_OP(REJECT, rnotify_reject, private_ptr, ioctl_reject),
 	IOCTL_OP(DISCONNECT, rnotify_disconnect, reserved, ioctl_disconnect),
 	IOCTL_OP(DESTROY, rnotify_destroy, reserved, ioctl_destroy),
-	IOCTL_OP(SHARE, rnotify_share, tag, ioctl_share),
+	IOCTL_OP(SHARE, rnotify_share, tag, ioctl_share,
+		 .out = true,
+		 .made = offsetof(struct rnotify_share, share_id)),
 	IOCTL_OP(POST, rnotify_post, error, ioctl_post,
-		 .out_on_error = true),
+		 .out = true, .out_on_error = true),
 	IOCTL_OP(WAIT, rnotify_wait, reserved2, ioctl_wait,
-		 .out_on_error = true),
+		 .out = true, .out_on_error = true),
 	IOCTL_OP(KICK, rnotify_kick, flags, ioctl_kick),
 	IOCTL_OP(EVENTFD, rnotify_eventfd, endpoint_id, ioctl_eventfd),
 	IOCTL_OP(ENDPOINT_INFO, rnotify_endpoint_info, kmem,
-		 ioctl_endpoint_info),
+		 ioctl_endpoint_info, .out = true),
 	IOCTL_OP(MODERATE, rnotify_moderate, max_delay_ns, ioctl_moderate),
 };
 
@@ -364,9 +376,11 @@ long rnotify_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)
 		return -EBADFD;
 
 	ret = op->fn(file, ctx, &arg);
-	if (ret && !op->out_on_error)
+	if (!op->out || (ret && !op->out_on_error))
 		return ret;
-	if (copy_to_user(uptr, &arg, min(size, op->size)) && !ret)
-		ret = -EFAULT;
-	return ret;
+	if (!copy_to_user(uptr, &arg, min(size, op->size)))
+		return ret;
+	if (!ret && op->made)
+		rnotify_obj_destroy(ctx, *(u32 *)((void *)&arg + op->made));
+	return ret ?: -EFAULT;
 }

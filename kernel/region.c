@@ -18,9 +18,6 @@
 /* Largest block of a kernel-allocated region: what one MR covers on rxe. */
 #define RNOTIFY_ALLOC_ORDER	9u
 
-/* More than this is taken for a mistake. */
-#define RNOTIFY_REGION_BYTES_MAX	BIT_ULL(40)
-
 /* How long operations may keep a region alive before their endpoints fail. */
 #define RNOTIFY_REGION_PATIENCE	(5 * HZ)
 
@@ -89,7 +86,8 @@ static void free_pages_array(struct page **pages, unsigned long nr)
  */
 static int region_alloc_pages(struct rnotify_region *region)
 {
-	gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_ZERO;
+	/* Not the OOM killer's business: the user asked for too much. */
+	gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN;
 	unsigned int order = RNOTIFY_ALLOC_ORDER;
 	unsigned long done = 0;
 
@@ -99,8 +97,8 @@ static int region_alloc_pages(struct rnotify_region *region)
 
 		while (order && (1ul << order) > region->nr_pages - done)
 			order--;
-		page = alloc_pages(order ? gfp | __GFP_NORETRY | __GFP_NOWARN :
-				   gfp, order);
+		page = alloc_pages(gfp | (order ? __GFP_NORETRY :
+					  __GFP_RETRY_MAYFAIL), order);
 		if (!page && order) {
 			order--;
 			continue;
@@ -220,8 +218,11 @@ static int region_check(const struct rnotify_register *arg)
 	    (alloc && (arg->flags & ~RNOTIFY_REGION_ALLOC)))
 		return -EINVAL;
 	if (check_add_overflow(arg->addr, arg->length, &end) ||
-	    end > U64_MAX - PAGE_SIZE || arg->length > RNOTIFY_REGION_BYTES_MAX)
+	    end > U64_MAX - PAGE_SIZE)
 		return -EINVAL;
+	/* Before any array is made for them. */
+	if (arg->length >> PAGE_SHIFT > totalram_pages())
+		return -ENOMEM;
 	return 0;
 }
 

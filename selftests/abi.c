@@ -43,6 +43,7 @@ union arg {
 	struct rnotify_kick kick;
 	struct rnotify_eventfd eventfd;
 	struct rnotify_endpoint_info info;
+	struct rnotify_moderate moderate;
 	unsigned char bytes[8192];
 };
 
@@ -199,10 +200,11 @@ VARIANT(setup, SETUP, rnotify_setup,
 	.fresh = true);
 VARIANT(register, REGISTER, rnotify_register,
 	.fill = fill_register,
-	.known_flags = RNOTIFY_REGION_ALLOC | RNOTIFY_REGION_READ_ONLY,
+	.known_flags = RNOTIFY_REGION_ALLOC | RNOTIFY_REGION_READ_ONLY |
+		       RNOTIFY_REGION_FD,
 	.out = { OFF(rnotify_register, region_id),
 		 SPAN(rnotify_register, mmap_offset, memlock_left) },
-	.reserved = { OFF(rnotify_register, reserved) });
+	.reserved = { OFF(rnotify_register, fd) });
 VARIANT(listen, LISTEN, rnotify_listen,
 	.fill = fill_listen,
 	.out = { OFF(rnotify_listen, listener_id),
@@ -235,8 +237,9 @@ VARIANT(wait, WAIT, rnotify_wait,
 	.reserved = { OFF(rnotify_wait, reserved) });
 VARIANT(kick, KICK, rnotify_kick);
 VARIANT(eventfd, EVENTFD, rnotify_eventfd,
-	.fill = fill_eventfd,
-	.reserved = { OFF(rnotify_eventfd, reserved) });
+	.fill = fill_eventfd);
+VARIANT(moderate, MODERATE, rnotify_moderate,
+	.reserved = { OFF(rnotify_moderate, reserved) });
 VARIANT(info, ENDPOINT_INFO, rnotify_endpoint_info,
 	.fill = fill_info,
 	.out = { SPAN(rnotify_endpoint_info, state, kmem) });

@@ -11,6 +11,8 @@
 #include "kselftest_harness.h"
 #include "rnt.h"
 
+#define LAST_CMD	RNOTIFY_CMD_MODERATE
+
 FIXTURE(context)
 {
 	struct rnt_ctx c;
@@ -44,7 +46,7 @@ TEST_F(context, unknown_commands)
 							nr, sizes[i]);
 
 				if (!dir && !sizes[i] &&
-				    nr <= RNOTIFY_CMD_ENDPOINT_INFO)
+				    nr <= RNOTIFY_CMD_MODERATE)
 					continue;
 				tried++;
 				ASSERT_EQ(-1, ioctl(self->c.fd, cmd, arg));
@@ -54,7 +56,7 @@ TEST_F(context, unknown_commands)
 				ASSERT_EQ(ENOTTY, errno)
 					TH_LOG("cmd %#x, no SETUP", cmd);
 			}
-	ASSERT_EQ(256 * 4 * ARRAY_SIZE(sizes) - RNOTIFY_CMD_ENDPOINT_INFO - 1,
+	ASSERT_EQ(256 * 4 * ARRAY_SIZE(sizes) - RNOTIFY_CMD_MODERATE - 1,
 		  tried);
 }
 
@@ -280,6 +282,17 @@ TEST_F(context, ids)
 			EXPECT_EQ(-ENOENT,
 				  rnt_ioctl(c->fd, RNOTIFY_IOCTL_ENDPOINT_INFO,
 					    &info));
+			if (x) {
+				struct rnotify_eventfd efd = {
+					.size = sizeof(efd), .fd = -1,
+					.endpoint_id = x,
+				};
+
+				EXPECT_EQ(-ENOENT,
+					  rnt_ioctl(c->fd,
+						    RNOTIFY_IOCTL_EVENTFD,
+						    &efd));
+			}
 			op = rnt_op_notify(x, 0);
 			EXPECT_EQ(-ENOENT, rnt_try(c, &op));
 		}
