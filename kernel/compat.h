@@ -49,7 +49,8 @@ rnotify_hrtimer_setup(struct hrtimer *timer,
 
 /*
  * From 6.5 on the kernel refuses long-term write pins of pages that a file
- * system writes back (it would not see the writes). The same for older ones.
+ * system writes back (it would not see the writes), and its fast path no longer
+ * takes what VM_IO forbids. The same for older ones.
  */
 static inline int rnotify_longterm_allowed(unsigned long addr,
 					   unsigned long nr, bool write)
@@ -59,12 +60,12 @@ static inline int rnotify_longterm_allowed(unsigned long addr,
 	unsigned long end = addr + nr * PAGE_SIZE;
 	struct vm_area_struct *vma;
 
-	if (!write)
-		return 0;
 	mmap_read_lock(current->mm);
 	for (vma = find_vma(current->mm, addr); vma && vma->vm_start < end;
 	     vma = find_vma(current->mm, vma->vm_end)) {
-		if (vma->vm_file && (vma->vm_flags & VM_SHARED) &&
+		if (vma->vm_flags & (VM_IO | VM_PFNMAP))
+			ret = -EFAULT;
+		if (write && vma->vm_file && (vma->vm_flags & VM_SHARED) &&
 		    mapping_can_writeback(vma->vm_file->f_mapping))
 			ret = -EFAULT;
 	}

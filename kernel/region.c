@@ -220,9 +220,6 @@ static int region_check(const struct rnotify_register *arg)
 	if (check_add_overflow(arg->addr, arg->length, &end) ||
 	    end > U64_MAX - PAGE_SIZE)
 		return -EINVAL;
-	/* Before any array is made for them. */
-	if (arg->length >> PAGE_SHIFT > totalram_pages())
-		return -ENOMEM;
 	return 0;
 }
 
@@ -279,6 +276,9 @@ int rnotify_region_create(struct rnotify_ctx *ctx,
 	if (ret)
 		goto err_unreserve;
 	ret = -ENOMEM;
+	/* Nor an array for more than there can be. */
+	if (region->nr_pages > totalram_pages())
+		goto err_uncharge;
 	region->pages = kvcalloc(region->nr_pages, sizeof(*region->pages),
 				 GFP_KERNEL_ACCOUNT);
 	if (!region->pages)
