@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1 OR MIT
 # shellcheck shell=dash
 #
-# transfer PORT: guest a sends $FILE to guest b.  Three results in guest a, four in b.
+# transfer PORT [OPTION OF SEND]...: guest a sends $FILE to guest b.  Three results in guest a, four in b.
 set -o pipefail		# the guest's sh is bash
 FILE=/t/file.deb
 
@@ -15,13 +15,15 @@ digest() {
 }
 
 send_file() {
-	rnotify send "$FILE" "$PEER_ADDR:$1" 2>&1 | tee /tmp/log
+	port=$1
+	shift
+	rnotify send "$@" "$FILE" "$PEER_ADDR:$port" 2>&1 | tee /tmp/log
 }
 
 send() {
 	echo "# sending $(stat -c %s $FILE) bytes, SHA-256 $(digest $FILE)"
 	sleep 1
-	check "sent" send_file "$1"
+	check "sent" send_file "$@"
 	digest $FILE >/tmp/digest
 	check "statistics are printed" test -n "$(statistic /tmp/log notifications)"
 }
@@ -50,7 +52,7 @@ transfer() {
 	fi
 	if [ "$ROLE" = a ]; then
 		vm-sync listening
-		send "$1"
+		send "$@"
 	else
 		receive "$1"
 	fi
