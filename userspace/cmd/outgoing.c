@@ -324,5 +324,5 @@ int outgoing_start(struct outgoing *out, struct rnotify *ctx, const char *where,
 void outgoing_end(struct outgoing *out)
 {
 	if (out->endpoint)
-		rnotify_disconnect(out->ctx, out->endpoint);
+		rnotify_destroy(out->ctx, out->endpoint);
 }

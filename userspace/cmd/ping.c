@@ -339,7 +339,7 @@ static int ping(struct pinger *p)
 	if (p->nr)
 		report(p);
 	if (p->endpoint)
-		rnotify_disconnect(p->ctx, p->endpoint);
+		rnotify_destroy(p->ctx, p->endpoint);
 	free(p->samples);
 	return ret;
 }
