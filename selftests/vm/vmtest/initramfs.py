@@ -3,11 +3,13 @@
 modules, kept in the build directory under a name made of its inputs), and a
 small archive per job with the programs under test."""
 
+import contextlib
 import hashlib
 import lzma
 import os
 import re
 import stat
+import time
 
 from . import cpio, paths
 
@@ -179,14 +181,20 @@ def _fingerprint(kernel):
     return h.hexdigest()[:12]
 
 
+def _drop_old(where, prefix):
+    """Base archives of former versions; a run that just started may still want one."""
+    for name in os.listdir(where):
+        old = os.path.join(where, name)
+        with contextlib.suppress(FileNotFoundError):
+            if name.startswith(prefix) and time.time() - os.stat(old).st_mtime > 3600:
+                os.unlink(old)
+
+
 def base(kernel):
     """Path of the base archive for a kernel, made when it is not there."""
     where = os.path.join(paths.BUILD, "vm")
     path = os.path.join(where, f"base-{kernel.name}-{_fingerprint(kernel)}.cpio")
     if not os.path.exists(path):
         paths.write_atomically(path, _build_base(kernel))
-        for old in os.listdir(where):
-            if re.fullmatch(rf"base-{re.escape(kernel.name)}-\w+\.cpio", old) and \
-                    old != os.path.basename(path):
-                os.unlink(os.path.join(where, old))
+        _drop_old(where, f"base-{kernel.name}-")
     return path
