@@ -66,7 +66,7 @@ class Task:
         for r in parser.finish(128 - code if code < 0 else code):
             out.add(self.name, r)
         if report.status(out.rows):
-            for line in lines:
+            for line in filter(live.interesting, lines):
                 live.say(f"{self.name}: {line}")
         return out.rows
 

@@ -9,7 +9,7 @@ from . import tap
 _LOCK = threading.Lock()
 
 
-def _interesting(line):
+def interesting(line):
     """Is it more than that some other test was fine?"""
     return not re.match(r"(?:ok \d+|#\s+(?:RUN|OK) )", line)
 
@@ -60,7 +60,7 @@ class Brief:
             words.append(f"exit status {program.exit}")
         prefix = self._tag + (role + "| " if self._two else "")
         if bad:
-            for line in filter(_interesting, program.lines):
+            for line in filter(interesting, program.lines):
                 say(f"{prefix}{program.name}: {line}")
         say(f"{prefix}{program.name}: {', '.join(words) or 'no result'}"
             f" ({program.seconds:.1f} s)")
