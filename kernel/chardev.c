@@ -142,6 +142,7 @@ static const struct file_operations rnotify_fops = {
 	.read_iter = rnotify_read_iter,
 	.mmap = rnotify_mmap,
 	.unlocked_ioctl = rnotify_ioctl,
+	.uring_cmd = rnotify_uring_cmd,
 	.compat_ioctl = compat_ptr_ioctl,
 };
 

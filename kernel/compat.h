@@ -13,6 +13,31 @@
 #include <linux/mm.h>
 #include <linux/version.h>
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 8, 0)
+#include <linux/io_uring.h>
+#else
+#include <linux/io_uring/cmd.h>
+#endif
+
+/* A command that waits can be cancelled. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+#define RNOTIFY_URING_CANCEL	1
+#endif
+
+static inline const void *rnotify_uring_payload(const struct io_uring_cmd *cmd)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
+	return cmd->cmd;
+#else
+	return io_uring_sqe_cmd(cmd->sqe);
+#endif
+}
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0) && \
+    LINUX_VERSION_CODE < KERNEL_VERSION(6, 9, 0)
+#define io_uring_cmd_to_pdu(_cmd, _type) ((_type *)&(_cmd)->pdu)
+#endif
+
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
 static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
 {

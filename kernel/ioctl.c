@@ -11,6 +11,13 @@
 #include "mmap_layout.h"
 #include "ring.h"
 
+#ifdef RNOTIFY_URING_CANCEL
+#define RNOTIFY_FEATURES	(RNOTIFY_FEATURE_URING_POST | \
+				 RNOTIFY_FEATURE_URING_WAIT)
+#else
+#define RNOTIFY_FEATURES	RNOTIFY_FEATURE_URING_POST
+#endif
+
 /* Any command's struct, copied in once. */
 union rnotify_arg {
 	__u32 size;
@@ -42,6 +49,7 @@ static int ioctl_query(struct file *file, struct rnotify_ctx *ctx,
 		.size = arg->query.size,
 		.abi_version = RNOTIFY_ABI_VERSION,
 		.max_ring_entries = RNOTIFY_RING_MAX,
+		.features = RNOTIFY_FEATURES,
 		.max_depth = RNOTIFY_DEPTH_MAX,
 		.max_msg_size = RNOTIFY_MSG_SIZE_MAX,
 		.max_private_data = RNOTIFY_PRIVATE_DATA_MAX,

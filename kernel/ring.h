@@ -62,6 +62,7 @@ struct rnotify_resv {
  * @msgs: message area, mapped read-only
  * @wq: sleepers: poll, read, WAIT
  * @wait_more: sleepers that want more than a non-empty ring
+ * @waiters: of &struct rnotify_waiter (protected by @lock)
  * @min_events: moderation: wake at so many (protected by @lock)
  * @max_delay_ns: moderation: or so long after the first (protected by @lock)
  * @wake_timer: for @max_delay_ns
@@ -87,12 +88,25 @@ struct rnotify_ring {
 
 	wait_queue_head_t wq;
 	atomic_t wait_more;
+	struct list_head waiters;
 	u32 min_events;
 	u64 max_delay_ns;
 	struct hrtimer wake_timer;
 	u64 spin_ns;
 	struct eventfd_ctx __rcu *eventfd;
 	struct delayed_work kick_work;
+};
+
+/**
+ * struct rnotify_waiter - somebody to be called when enough events are there
+ * @node: in rnotify_ring.waiters; empty once it is over (rnotify_ring.lock)
+ * @over: called then, under rnotify_ring.lock
+ * @min_events: how many are enough
+ */
+struct rnotify_waiter {
+	struct list_head node;
+	void (*over)(struct rnotify_waiter *waiter);
+	u32 min_events;
 };
 
 struct rnotify_ring *rnotify_ring_create(u32 entries, u32 msg_size);

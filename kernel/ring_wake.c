@@ -102,6 +102,18 @@ static enum hrtimer_restart wake_timer_fn(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
+static void call_waiters(struct rnotify_ring *ring, u32 used)
+{
+	struct rnotify_waiter *waiter, *next;
+
+	list_for_each_entry_safe(waiter, next, &ring->waiters, node) {
+		if (used < waiter->min_events)
+			continue;
+		list_del_init(&waiter->node);
+		waiter->over(waiter);
+	}
+}
+
 /**
  * rnotify_ring_wake() - an event was written
  * @ring: ring; its lock is held, a full barrier was passed
@@ -126,6 +138,8 @@ void rnotify_ring_wake(struct rnotify_ring *ring, u32 used, u16 type)
 	}
 	if (atomic_read(&ring->wait_more))
 		wake_sleepers(ring);
+	if (!list_empty(&ring->waiters))
+		call_waiters(ring, used);
 }
 
 /**
@@ -157,6 +171,7 @@ int rnotify_ring_moderate(struct rnotify_ring *ring,
 void rnotify_ring_wake_init(struct rnotify_ring *ring)
 {
 	init_waitqueue_head(&ring->wq);
+	INIT_LIST_HEAD(&ring->waiters);
 	rnotify_hrtimer_setup(&ring->wake_timer, wake_timer_fn,
 			      CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 }

@@ -5,8 +5,8 @@
  * Three things cross the wire besides user data: the private data of a CM
  * request and its reply ("hello"), that of a CM reject, and messages in SENDs.
  * All integers are little-endian and of fixed width. The layouts stand in
- * wire.c; what they mean, and who may send what when, in
- * Documentation/wire-protocol.rst.
+ * hello.c (private data) and wire.c (messages); what they mean, and who may
+ * send what when, in Documentation/wire-protocol.rst.
  *
  * Decoders take any bytes of any length. What they accept is canonical:
  * encoding the result gives the same bytes (but for the text of a reject, which
@@ -28,8 +28,9 @@
 /* Bytes before the payload of a MESSAGE; and before all else. */
 #define RNOTIFY_WIRE_HDR_LEN	8
 /* Bytes of a REGION before its keys. */
-#define RNOTIFY_WIRE_NOTIFY_LEN	16
 #define RNOTIFY_WIRE_REGION_LEN	48
+/* Bytes of a NOTIFY. */
+#define RNOTIFY_WIRE_NOTIFY_LEN	16
 
 /*
  * Private data. rdma_cm leaves 56 bytes of a REQ to us (IBTA 12.7.1: 92, less
@@ -43,6 +44,8 @@
 
 #define RNOTIFY_WIRE_MSG_UNIT	64	/* bytes, of hello.msg_size */
 #define RNOTIFY_WIRE_ALIVE_UNIT	10	/* ms, of hello.keepalive_ms */
+
+#define RNOTIFY_WIRE_MAX_ERRNO	4095	/* MAX_ERRNO of the kernel */
 
 /* All bits of enum rnotify_rights. */
 #define RNOTIFY_WIRE_RIGHTS	((u32)(RNOTIFY_RIGHT_WRITE | \
@@ -125,7 +128,7 @@ struct rnotify_reject_data {
 
 /**
  * struct rnotify_wire_credit - CREDIT: cumulative totals of the three kinds
- * @data: for WRITE_WITH_IMM and MESSAGE
+ * @data: for WRITE_WITH_IMM, MESSAGE and NOTIFY
  * @ctrl: for REGION, REGION_GONE and REGION_GONE_ACK
  * @regions: for shares announced
  */
@@ -195,7 +198,7 @@ struct rnotify_wire_payload {
 /**
  * struct rnotify_wire_notify - NOTIFY
  * @imm: the user's immediate data
- * @byte_len: bytes of the whole write
+ * @byte_len: bytes of the whole write, 0 to RNOTIFY_OP_LEN_MAX
  */
 struct rnotify_wire_notify {
 	u32 imm;
@@ -212,6 +215,7 @@ struct rnotify_wire_notify {
  * @gone: REGION_GONE, REGION_GONE_ACK
  * @goodbye: GOODBYE
  * @message: MESSAGE
+ * @notify: NOTIFY
  */
 struct rnotify_wire_msg {
 	u8 type;
@@ -240,6 +244,18 @@ int rnotify_wire_get_msg(struct rnotify_wire_msg *m, const void *buf,
 			 size_t len);
 bool rnotify_wire_region_follows(const struct rnotify_wire_region *share,
 				 u32 have, const struct rnotify_wire_region *r);
+
+/**
+ * rnotify_wire_error_ok - can this error be on the wire?
+ * @error: host order
+ *
+ * Context: Any.
+ * Return: true for 0 and negative errnos.
+ */
+static inline bool rnotify_wire_error_ok(s32 error)
+{
+	return error <= 0 && error >= -RNOTIFY_WIRE_MAX_ERRNO;
+}
 
 /**
  * rnotify_wire_region_keys_max - keys that fit one REGION message

@@ -132,4 +132,19 @@ struct rnotify_post {
 	__s32 error;
 };
 
+/**
+ * struct rnotify_uring_post - io_uring: POST in io_uring_sqe.cmd
+ * @ops: user pointer to an array of &struct rnotify_op
+ * @nr_ops: entries in it, 1 to 4096
+ * @flags: must be 0
+ *
+ * IORING_OP_URING_CMD with cmd_op RNOTIFY_IOCTL_POST. Never waits. The result
+ * is the number of entries accepted, or the negative errno of the first.
+ */
+struct rnotify_uring_post {
+	__u64 ops;
+	__u32 nr_ops;
+	__u32 flags;
+};
+
 #endif /* _UAPI_LINUX_RNOTIFY_OP_H */

@@ -93,4 +93,23 @@ struct rnotify_moderate {
 	__u64 max_delay_ns;
 };
 
+/**
+ * struct rnotify_uring_wait - io_uring: WAIT in io_uring_sqe.cmd
+ * @min_events: as in &struct rnotify_wait
+ * @flags: must be 0
+ * @reserved: must be 0
+ *
+ * IORING_OP_URING_CMD with cmd_op RNOTIFY_IOCTL_WAIT, if QUERY tells
+ * RNOTIFY_FEATURE_URING_WAIT. Completes with 0 when so many events are
+ * unconsumed. It is cancelled when its ring or its task ends; kernels up to
+ * 6.12 at least have no other way for a uring_cmd, neither
+ * IORING_OP_ASYNC_CANCEL nor a linked timeout. For those use IORING_OP_POLL_ADD
+ * on the fd. While it waits it keeps the context alive.
+ */
+struct rnotify_uring_wait {
+	__u32 min_events;
+	__u32 flags;
+	__u64 reserved;
+};
+
 #endif /* _UAPI_LINUX_RNOTIFY_WAIT_H */
