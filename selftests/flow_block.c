@@ -150,12 +150,12 @@ TEST_F(block, P7_timeout_with_progress)
 {
 	struct poster p;
 
-	poster_start(&p, &self->a, self->p.ea, 4, 32, 1000);
+	poster_start(&p, &self->a, self->p.ea, 4, 32, 300);
 	rnt_expect_imms(&self->b, self->p.eb, 0, 6);
 	ASSERT_EQ(0, poster_end(&p));
 	ASSERT_EQ(6, p.accepted);
 	ASSERT_EQ(-ETIMEDOUT, p.error);
-	ASSERT_LE(p.ns, 2000e6 * rnt_slow());
+	ASSERT_LE(p.ns, 1300e6 * rnt_slow());
 	rnt_expect_imms(&self->b, self->p.eb, 6, 4);
 	rnt_settle(&self->p, true);
 }
@@ -169,6 +169,7 @@ static void signal_poster(struct __test_metadata *_metadata,
 			  FIXTURE_DATA(block) *self, int flags)
 {
 	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = flags };
+	struct rnotify_endpoint_info info;
 	struct poster p;
 
 	sigaction(SIGUSR1, &sa, NULL);
@@ -176,13 +177,17 @@ static void signal_poster(struct __test_metadata *_metadata,
 	pthread_kill(p.thread.thread, SIGUSR1);
 	ASSERT_EQ(-EINTR, poster_end(&p));
 	/* with something accepted, it tells how much */
-	rnt_expect_imms(&self->b, self->p.eb, 0, 3);
+	rnt_expect_imms(&self->b, self->p.eb, 0, 4);
+	do {
+		rnt_info(&self->a, self->p.ea, &info);
+	} while (!info.tx_credits);
 	poster_start(&p, &self->a, self->p.ea, 4, 9, -1);
 	pthread_kill(p.thread.thread, SIGUSR1);
 	ASSERT_EQ(0, poster_end(&p));
-	ASSERT_EQ(3, p.accepted);
+	ASSERT_LE(1, p.accepted);
+	ASSERT_GE(4, p.accepted);
 	ASSERT_EQ(-EINTR, p.error);
-	rnt_expect_imms(&self->b, self->p.eb, 3, 4);
+	rnt_expect_imms(&self->b, self->p.eb, 4, p.accepted);
 	rnt_settle(&self->p, true);
 }
 

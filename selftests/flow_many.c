@@ -5,6 +5,7 @@
  *
  * rvm: limit=60
  */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -227,6 +228,8 @@ static void scribble(struct __test_metadata *_metadata,
 	uint64_t start, longest = 0;
 	struct rnotify_event ev;
 
+	/* what poll() sees may be gone when read() looks */
+	ASSERT_EQ(0, fcntl(self->h.fd, F_SETFL, O_RDWR | O_NONBLOCK));
 	rnt_thread_start(&s.thread, scribble_fn, &s);
 	for (unsigned int i = 0; i < rnt_count(3000); i++) {
 		struct rnotify_op op = rnt_op_notify(self->good.ea, i);
