@@ -16,6 +16,8 @@
 #define RETURN_DEPTH 32
 /* Receives on top of the slots: trailer, abort. */
 #define EXTRA_RECEIVES 4
+/* A block may lie for so long before it wakes us, if others are expected. */
+#define MODERATE_NS 5000000
 
 /* ---- handshake ---- */
 
@@ -67,6 +69,11 @@ void incoming_request(struct incoming *in, const struct rnotify_event *event,
 	struct hello hello;
 	int ret;
 
+	/* Whoever comes in the moment between two transfers need not go away. */
+	if (in->state == INCOMING_CLOSING && !in->next.type) {
+		in->next = *event;
+		return;
+	}
 	status = negotiate(in, event, block, &hello);
 	if (status != STATUS_OK) {
 		refuse(in, event->endpoint, status);
@@ -83,6 +90,22 @@ void incoming_request(struct incoming *in, const struct rnotify_event *event,
 	in->endpoint = event->endpoint;
 	in->block = hello.block;
 	in->slots = hello.slots;
+}
+
+void incoming_next(struct incoming *in, uint32_t block)
+{
+	const struct rnotify_event event = in->next;
+
+	in->next = (struct rnotify_event){ 0 };
+	if (event.type)
+		incoming_request(in, &event, block);
+}
+
+void incoming_other_down(struct incoming *in, uint32_t endpoint)
+{
+	if (in->next.endpoint == endpoint)
+		in->next = (struct rnotify_event){ 0 };
+	rnotify_destroy(in->ctx, endpoint);
 }
 
 /* ---- ending ---- */
@@ -149,10 +172,30 @@ static void on_down(struct incoming *in, const struct rnotify_event *event)
 		output_discard(&in->out);
 		fail_event(event, "the sender vanished before the end");
 	}
+	rnotify_moderate(in->ctx, 0, 0);
 	rnotify_destroy(in->ctx, in->endpoint);
 }
 
 /* ---- running ---- */
+
+/*
+ * A quarter of the slots at a time: a sender that waits has all its slots under
+ * way, so that the next quarter is sure to come.
+ */
+static unsigned int quarter(const struct incoming *in)
+{
+	return in->slots / 4 ? in->slots / 4 : 1;
+}
+
+/*
+ * While the sender has slots left, nobody waits for us, and one wake-up for
+ * several blocks will do. It is no harm if the kernel can't.
+ */
+static void sleep_longer(struct incoming *in)
+{
+	if (quarter(in) > 1)
+		rnotify_moderate(in->ctx, quarter(in), MODERATE_NS);
+}
 
 static void on_established(struct incoming *in)
 {
@@ -173,6 +216,7 @@ static void on_established(struct incoming *in)
 		give_up(in, STATUS_NO_MEMORY);
 		return;
 	}
+	sleep_longer(in);
 	if (!in->quiet)
 		fprintf(stderr, "receiving from %s, %u slots of %u bytes\n",
 			peer_name(in->ctx, in->endpoint, name, sizeof(name)),
@@ -218,14 +262,10 @@ static void on_notify(struct incoming *in, const struct rnotify_event_notify *n)
 
 void incoming_return_slots(struct incoming *in)
 {
-	/*
-	 * A quarter of the slots at a time: a sender that waits has all its
-	 * slots under way, so that the next quarter is sure to be reached.
-	 */
-	uint64_t worth = in->slots / 4 ? in->slots / 4 : 1;
 	struct rnotify_op op;
 
-	if (in->state != INCOMING_RUNNING || in->blocks - in->told < worth)
+	if (in->state != INCOMING_RUNNING ||
+	    in->blocks - in->told < quarter(in))
 		return;
 	rnotify_prep_notify(&op, in->endpoint, in->blocks & IMM_NUMBER, 0);
 	/*

@@ -30,6 +30,7 @@ enum incoming_state {
  * @quiet: no progress, no remarks
  * @state: what is going on
  * @endpoint: connection
+ * @next: a request that came while CLOSING, its type 0 if there is none
  * @block: bytes per block
  * @slots: blocks in the window
  * @blocks: consumed so far
@@ -46,6 +47,7 @@ struct incoming {
 	bool quiet;
 	enum incoming_state state;
 	uint32_t endpoint;
+	struct rnotify_event next;
 	uint32_t block;
 	uint32_t slots;
 	uint64_t blocks;
@@ -59,6 +61,10 @@ struct incoming {
 /* Accept or reject a request; block: what the sender gets if it has no wish. */
 void incoming_request(struct incoming *in, const struct rnotify_event *event,
 		      uint32_t block);
+/* The transfer is over and there is a place for another: answer the next. */
+void incoming_next(struct incoming *in, uint32_t block);
+/* The end of an endpoint that is not the one of the transfer. */
+void incoming_other_down(struct incoming *in, uint32_t endpoint);
 /* Any other event of the endpoint. True: the transfer is over, see complete. */
 bool incoming_event(struct incoming *in, const struct rnotify_event *event);
 /* Give slots back to the sender, when there are enough to be worth it. */

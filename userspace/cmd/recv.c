@@ -134,8 +134,7 @@ static bool event_take(const struct recv_options *opt, struct incoming *in,
 	} else if (event->endpoint == in->endpoint) {
 		return incoming_event(in, event);
 	} else if (event->type == RNOTIFY_EVENT_DISCONNECTED) {
-		/* One that was turned away. */
-		rnotify_destroy(in->ctx, event->endpoint);
+		incoming_other_down(in, event->endpoint);
 	}
 	return false;
 }
@@ -157,6 +156,8 @@ static bool events_take(const struct recv_options *opt, struct incoming *in,
 	if (!opt->keep)
 		return true;
 	*status = output_open(&in->out, opt->out) ? 0 : EXIT_FAILED;
+	if (!*status)
+		incoming_next(in, (uint32_t)opt->block);
 	return *status != 0;
 }
 
@@ -172,7 +173,7 @@ static int serve(const struct recv_options *opt, struct incoming *in, int epfd)
 		n = epoll_wait(epfd, &ready, 1, ms);
 		if (n < 0 && errno != EINTR)
 			return fail("epoll_wait: %s", strerror(errno));
-		if (n > 0)
+		if (n > 0 && in->state == INCOMING_RUNNING)
 			in->stats.wakeups++;
 		if (events_take(opt, in, &status))
 			return status;

@@ -78,38 +78,54 @@ static void store_be32(unsigned char *p, uint32_t x)
 	p[3] = (unsigned char)x;
 }
 
-/* 6.2.2, step 1 */
-static void schedule(uint32_t W[64], const unsigned char *block)
+/*
+ * 6.2.2, step 1. W[t] is needed until t + 16 only, so that 16 words do, used
+ * round and round.
+ */
+static inline uint32_t schedule(uint32_t W[16], unsigned int t)
 {
-	int t;
-
-	for (t = 0; t < 16; t++)
-		W[t] = load_be32(block + 4 * t);
-	for (; t < 64; t++)
-		W[t] = sigma1(W[t - 2]) + W[t - 7] + sigma0(W[t - 15]) +
-		       W[t - 16];
+	return W[t % 16] += sigma1(W[(t - 2) % 16]) + W[(t - 7) % 16] +
+			    sigma0(W[(t - 15) % 16]);
 }
 
-/* 6.2.2, steps 2 to 4 */
+/*
+ * 6.2.2, step 3, without the shifting from variable to variable: the caller
+ * names them one place further each time instead.
+ */
+#define ROUND(a, b, c, d, e, f, g, h, t, w) do { \
+	uint32_t T1 = (h) + Sigma1(e) + Ch(e, f, g) + K[t] + (w); \
+	(d) += T1; \
+	(h) = T1 + Sigma0(a) + Maj(a, b, c); \
+} while (0)
+
+/* After eight of them the names are back where they began. */
+#define EIGHT_ROUNDS(t, w) do { \
+	ROUND(a, b, c, d, e, f, g, h, (t), w((t))); \
+	ROUND(h, a, b, c, d, e, f, g, (t) + 1, w((t) + 1)); \
+	ROUND(g, h, a, b, c, d, e, f, (t) + 2, w((t) + 2)); \
+	ROUND(f, g, h, a, b, c, d, e, (t) + 3, w((t) + 3)); \
+	ROUND(e, f, g, h, a, b, c, d, (t) + 4, w((t) + 4)); \
+	ROUND(d, e, f, g, h, a, b, c, (t) + 5, w((t) + 5)); \
+	ROUND(c, d, e, f, g, h, a, b, (t) + 6, w((t) + 6)); \
+	ROUND(b, c, d, e, f, g, h, a, (t) + 7, w((t) + 7)); \
+} while (0)
+
+#define W_LOAD(t)	(W[t] = load_be32(block + 4 * (t)))
+#define W_NEXT(t)	schedule(W, t)
+
+/* 6.2.2, steps 1 to 4 */
 static void compress(uint32_t H[8], const unsigned char *block)
 {
 	uint32_t a = H[0], b = H[1], c = H[2], d = H[3];
 	uint32_t e = H[4], f = H[5], g = H[6], h = H[7];
-	uint32_t W[64], T1, T2;
-	int t;
+	uint32_t W[16];
+	unsigned int t;
 
-	schedule(W, block);
-	for (t = 0; t < 64; t++) {
-		T1 = h + Sigma1(e) + Ch(e, f, g) + K[t] + W[t];
-		T2 = Sigma0(a) + Maj(a, b, c);
-		h = g;
-		g = f;
-		f = e;
-		e = d + T1;
-		d = c;
-		c = b;
-		b = a;
-		a = T1 + T2;
+	EIGHT_ROUNDS(0, W_LOAD);
+	EIGHT_ROUNDS(8, W_LOAD);
+	for (t = 16; t < 64; t += 16) {
+		EIGHT_ROUNDS(t, W_NEXT);
+		EIGHT_ROUNDS(t + 8, W_NEXT);
 	}
 	H[0] += a;
 	H[1] += b;

@@ -125,6 +125,15 @@ static void say_ib_status(struct text *t, uint32_t status)
 	}
 }
 
+/* The other reasons have one errno each, which says no more than they do. */
+static int errno_adds(unsigned int reason)
+{
+	return reason == RNOTIFY_REASON_UNREACHABLE ||
+	       reason == RNOTIFY_REASON_PROTOCOL ||
+	       reason == RNOTIFY_REASON_TRANSPORT ||
+	       reason == RNOTIFY_REASON_RESOURCES;
+}
+
 static void say_stage(struct text *t, const struct rnotify_event_down *down)
 {
 	if (down->stage != RNOTIFY_STAGE_NONE &&
@@ -134,8 +143,7 @@ static void say_stage(struct text *t, const struct rnotify_event_down *down)
 		say(t, " Completion status %" PRIu32 " (%s), vendor code %#" PRIx32 ".",
 		    down->ib_status, rnotify_ib_status_str(down->ib_status),
 		    down->vendor_err);
-	else if (down->error && down->reason != RNOTIFY_REASON_LOCAL_CLOSE &&
-		 down->reason != RNOTIFY_REASON_PEER_CLOSE)
+	else if (down->error && errno_adds(down->reason))
 		say(t, " (%s)", strerror(-down->error));
 }
 
