@@ -40,6 +40,7 @@ static const struct {
 	TEST(get_reject_refuses),
 	TEST(get_reject_text),
 	TEST(get_msg_refuses),
+	TEST(get_notify_refuses),
 	TEST(get_region_refuses),
 	TEST(region_follows),
 

@@ -163,7 +163,7 @@ static void any_region(struct rnotify_wire_region *r, __le32 *keys)
 static void any_msg(struct rnotify_wire_msg *m, __le32 *keys, const u8 *payload)
 {
 	memset(m, 0, sizeof(*m));
-	m->type = (u8)(1 + unit_below(6));
+	m->type = (u8)(1 + unit_below(7));
 	switch (m->type) {
 	case RNOTIFY_WIRE_CREDIT:
 		m->credit.data = unit_random();
@@ -184,6 +184,10 @@ static void any_msg(struct rnotify_wire_msg *m, __le32 *keys, const u8 *payload)
 	case RNOTIFY_WIRE_MESSAGE:
 		m->message.payload = payload;
 		m->message.len = unit_below(unit_below(8) ? 64 : 65537);
+		break;
+	case RNOTIFY_WIRE_NOTIFY:
+		m->notify.imm = (u32)unit_random();
+		m->notify.byte_len = unit_below((1u << 30) + 1);
 		break;
 	}
 }
@@ -252,7 +256,7 @@ void test_put_refuses(void)
 	REJECT_REFUSED(private_len, U32_MAX);
 
 	MSG_REFUSED(2, type, 0);
-	MSG_REFUSED(2, type, 7);
+	MSG_REFUSED(2, type, 8);
 	MSG_REFUSED(2, type, 255);
 	MSG_REFUSED(3, region.share_id, 0);
 	MSG_REFUSED(3, region.rights, 0);
@@ -276,6 +280,8 @@ void test_put_refuses(void)
 	MSG_REFUSED(6, goodbye.error, -4096);
 	MSG_REFUSED(7, message.len, 65537);
 	MSG_REFUSED(7, message.len, U32_MAX);
+	MSG_REFUSED(8, notify.byte_len, (1u << 30) + 1);
+	MSG_REFUSED(8, notify.byte_len, U32_MAX);
 }
 
 /* No byte behind the end, and none at all when it does not fit. */

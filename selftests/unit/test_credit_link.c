@@ -14,7 +14,7 @@
 
 enum { DATA, CTRL, REGIONS, KINDS };
 
-/* A frame on its way: a notification has no bytes. */
+/* A frame on its way: a WRITE_WITH_IMM has no bytes. */
 struct frame {
 	u8 len;
 	u8 bytes[52];
@@ -103,6 +103,19 @@ static void ask(struct link *l, struct side *s, struct side *peer)
 	s->credits_sent++;
 }
 
+/* Either form of a notification. */
+static void send_data(struct link *l, struct side *peer)
+{
+	const struct rnotify_wire_msg notify = {
+		.type = RNOTIFY_WIRE_NOTIFY, .notify.byte_len = 1u << 30,
+	};
+
+	if (unit_below(2))
+		put_msg(l, peer, &notify);
+	else
+		put_frame(l, peer, NULL, 0);
+}
+
 static bool send_one(struct link *l, struct side *s, struct side *peer,
 		     int kind)
 {
@@ -126,7 +139,7 @@ static bool send_one(struct link *l, struct side *s, struct side *peer,
 	if (kind == REGIONS)
 		EXPECT_AT(rnotify_credit_use(&s->credit[CTRL]), l->step);
 	if (kind == DATA)
-		put_frame(l, peer, NULL, 0);
+		send_data(l, peer);
 	else
 		put_msg(l, peer, kind == CTRL ? &gone : &region);
 	return true;
@@ -141,6 +154,14 @@ static void process_credit(struct link *l, struct side *s,
 		  l->step);
 	EXPECT_AT(rnotify_credit_update(&s->credit[REGIONS], c->regions) >= 0,
 		  l->step);
+}
+
+static void process_data(struct link *l, struct side *s, struct side *peer)
+{
+	s->repost = !s->hold;
+	EXPECT_AT(rnotify_grant_arrived(&s->grant[DATA]), l->step);
+	s->unconsumed[DATA]++;
+	ask(l, s, peer);
 }
 
 /*
@@ -163,14 +184,15 @@ static void process_one(struct link *l, struct side *s, struct side *peer)
 	s->in_nr--;
 	s->repost = true;
 	if (!f->len) {
-		s->repost = !s->hold;
-		EXPECT_AT(rnotify_grant_arrived(&s->grant[DATA]), l->step);
-		s->unconsumed[DATA]++;
-		ask(l, s, peer);
+		process_data(l, s, peer);
 		return;
 	}
 	if (!EXPECT_AT(!rnotify_wire_get_msg(&m, f->bytes, f->len), l->step))
 		return;
+	if (m.type == RNOTIFY_WIRE_NOTIFY) {
+		process_data(l, s, peer);
+		return;
+	}
 	if (m.type == RNOTIFY_WIRE_CREDIT) {
 		process_credit(l, s, &m.credit);
 		return;

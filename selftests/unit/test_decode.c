@@ -184,7 +184,7 @@ void test_get_msg_refuses(void)
 	for (vec = 2; vec < nr_vectors; vec++) {
 		EXPECT_AT(get_msg(vec, 0, 0, 0) == 0, vec);
 		for (type = 0; type < 256; type++)
-			if (!type || type > 6)
+			if (!type || type > 7)
 				EXPECT_AT(get_msg(vec, 0, 1, type) == -EPROTO,
 					  vec * 1000 + type);
 		/* flags, reserved */
@@ -210,6 +210,32 @@ void test_get_msg_refuses(void)
 	EXPECT(get_msg(6, 12, 4, 0) == 0);			/* error */
 	EXPECT(get_msg(6, 12, 4, 1) == -EPROTO);
 	EXPECT(get_msg(6, 12, 4, (u32)-4096) == -EPROTO);
+}
+
+/* Any value and any length that an operation can have, and nothing else. */
+void test_get_notify_refuses(void)
+{
+	struct rnotify_wire_msg m;
+	u32 bit;
+
+	for (bit = 0; bit < 32; bit++) {
+		EXPECT_AT(get_msg(8, 8, 4, 1u << bit) == 0, bit);
+		EXPECT_AT(get_msg(8, 12, 4, 1u << bit) ==
+			  (bit <= 30 ? 0 : -EPROTO), bit);
+	}
+	EXPECT(get_msg(8, 8, 8, 0) == 0);
+	EXPECT(get_msg(8, 12, 4, (1u << 30) + 1) == -EPROTO);
+	EXPECT(get_msg(8, 12, 4, U32_MAX) == -EPROTO);
+	/* A length that is told and sent alike, but that no NOTIFY has. */
+	for (bit = 8; bit <= ROOM; bit++) {
+		patched(8, 4, 4, bit);
+		EXPECT_AT(rnotify_wire_get_msg(&m, frame, bit) ==
+			  (bit == 16 ? 0 : -EPROTO), bit);
+	}
+	/* The bytes of others of that length, by another name. */
+	EXPECT(get_msg(4, 0, 1, RNOTIFY_WIRE_NOTIFY) == 0);
+	EXPECT(get_msg(8, 0, 1, RNOTIFY_WIRE_REGION_GONE) == -EPROTO);
+	EXPECT(get_msg(8, 0, 1, RNOTIFY_WIRE_GOODBYE) == -EPROTO);
 }
 
 void test_get_region_refuses(void)

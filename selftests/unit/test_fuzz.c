@@ -139,7 +139,7 @@ static void put32(u8 *to, u32 value)
 
 void test_fuzz_random(void)
 {
-	u32 round, taken[3] = { 0 };
+	u32 round, taken[3] = { 0 }, types[RNOTIFY_WIRE_NOTIFY + 1] = { 0 };
 	u8 bytes[ROOM];
 	size_t i, len;
 
@@ -169,8 +169,17 @@ void test_fuzz_random(void)
 				put32(bytes + 4, (u32)len);
 			break;
 		}
-		taken[kind] += tried(kind, bytes, len, round);
+		if (!tried(kind, bytes, len, round))
+			continue;
+		taken[kind]++;
+		if (kind == VECTOR_MSG &&
+		    EXPECT_AT(bytes[0] <= RNOTIFY_WIRE_NOTIFY, round))
+			types[bytes[0]]++;
 	}
 	unit_note("%d inputs; valid: %u hellos, %u rejects, %u messages",
 		  ROUNDS, taken[0], taken[1], taken[2]);
+	/* It got behind the checks of each type. */
+	EXPECT(!types[0]);
+	for (i = 1; i <= RNOTIFY_WIRE_NOTIFY; i++)
+		EXPECT_AT(types[i] > 1000, i);
 }

@@ -61,6 +61,7 @@ void test_get_hello_private(void);
 void test_get_reject_refuses(void);
 void test_get_reject_text(void);
 void test_get_msg_refuses(void);
+void test_get_notify_refuses(void);
 void test_get_region_refuses(void);
 void test_region_follows(void);
 

@@ -149,6 +149,16 @@ static const u8 message_bytes[] = {
 	'p', 'i', 'n', 'g', '!',
 };
 
+static const struct rnotify_wire_msg notify = {
+	.type = RNOTIFY_WIRE_NOTIFY,
+	.notify = { .imm = 0x12345678, .byte_len = 0x300000 },
+};
+
+static const u8 notify_bytes[] = {
+	0x07, 0x00, 0x00, 0x00, 0x10, 0x00, 0x00, 0x00,
+	0x78, 0x56, 0x34, 0x12, 0x00, 0x00, 0x30, 0x00,
+};
+
 #define VECTOR(kind, name) \
 	{ #name, VECTOR_##kind, &name, name##_bytes, sizeof(name##_bytes) }
 
@@ -161,6 +171,7 @@ const struct vector vectors[] = {
 	VECTOR(MSG, gone_ack),
 	VECTOR(MSG, goodbye),
 	VECTOR(MSG, message),
+	VECTOR(MSG, notify),
 };
 
 const size_t nr_vectors = sizeof(vectors) / sizeof(vectors[0]);

@@ -61,6 +61,9 @@ static bool msg_same(const struct rnotify_wire_msg *a,
 		       (!a->message.len ||
 			!memcmp(a->message.payload, b->message.payload,
 				a->message.len));
+	case RNOTIFY_WIRE_NOTIFY:
+		return a->notify.imm == b->notify.imm &&
+		       a->notify.byte_len == b->notify.byte_len;
 	default:
 		return false;
 	}
@@ -173,6 +176,23 @@ static const char *check_region(const struct rnotify_wire_region *r,
 	return NULL;
 }
 
+static u32 le32_at(const u8 *p)
+{
+	return p[0] | (u32)p[1] << 8 | (u32)p[2] << 16 | (u32)p[3] << 24;
+}
+
+static const char *check_notify(const struct rnotify_wire_notify *n,
+				const u8 *buf, size_t len)
+{
+	if (len != 16)
+		return "notify: length";
+	if (n->byte_len > 0x40000000)
+		return "notify: more bytes than an operation has";
+	if (n->imm != le32_at(buf + 8) || n->byte_len != le32_at(buf + 12))
+		return "notify: not what was sent";
+	return NULL;
+}
+
 static const char *check_msg(const void *buf, size_t len, bool *accepted)
 {
 	static u8 again[SCRATCH];
@@ -189,6 +209,8 @@ static const char *check_msg(const void *buf, size_t len, bool *accepted)
 		return "length is not what was received";
 	if (m.type == RNOTIFY_WIRE_REGION)
 		wrong = check_region(&m.region, buf, len);
+	if (m.type == RNOTIFY_WIRE_NOTIFY)
+		wrong = check_notify(&m.notify, buf, len);
 	if (m.type == RNOTIFY_WIRE_MESSAGE &&
 	    (m.message.len != len - 8 || m.message.len > 65536 ||
 	     m.message.payload != (const u8 *)buf + 8))
