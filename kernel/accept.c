@@ -54,21 +54,6 @@ static int answer(struct rnotify_ep *ep, const void *private_data, u32 len)
 	return ret;
 }
 
-/* From the listener's reservation to one of its own. */
-static int leave_listener(struct rnotify_ep *ep)
-{
-	struct rnotify_listener *listener = ep->listener;
-	int ret;
-
-	ret = rnotify_ep_reserve_ring(ep);
-	if (ret)
-		return ret;
-	ep->listener = NULL;
-	rnotify_ring_unpromise(ep->ring, &listener->rv);
-	rnotify_obj_put(&listener->obj);
-	return 0;
-}
-
 static int accept_locked(struct rnotify_ep *ep,
 			 const struct rnotify_accept *arg,
 			 const void *private_data)
@@ -83,9 +68,11 @@ static int accept_locked(struct rnotify_ep *ep,
 	ret = rnotify_ep_set_params(ep, &arg->params);
 	if (ret)
 		return ret;
-	ret = leave_listener(ep);
+	/* From the listener's reservation to one of its own. */
+	ret = rnotify_ep_reserve_ring(ep);
 	if (ret)
 		return ret;
+	rnotify_listener_leave(ep);
 
 	ep->cookie = arg->cookie;
 	ret = answer(ep, private_data, arg->private_len);

@@ -72,7 +72,6 @@ void rnotify_ep_event(struct rnotify_ep *ep, struct rnotify_event *ev, u16 type)
 	ev->type = type;
 	ev->endpoint = ep->obj.id;
 	ev->cookie = ep->cookie;
-	ev->seq = READ_ONCE(ep->rx_seq);
 }
 
 /**
@@ -230,12 +229,7 @@ static void ep_shutdown(struct rnotify_obj *obj)
  */
 void rnotify_ep_release(struct rnotify_ep *ep)
 {
-	struct rnotify_listener *listener = xchg(&ep->listener, NULL);
-
-	if (listener) {
-		rnotify_ring_unpromise(ep->ring, &listener->rv);
-		rnotify_obj_put(&listener->obj);
-	}
+	rnotify_listener_leave(ep);
 	rnotify_ring_forget(ep->ring, ep);
 }
 
@@ -283,15 +277,13 @@ int rnotify_ep_set_eventfd(struct rnotify_ep *ep, int fd)
 
 static void resv_init(struct rnotify_ep *ep)
 {
-	ep->rv_rx = (struct rnotify_resv){
-		.kind = RNOTIFY_RESV_DATA, .ep = ep,
-	};
-	ep->rv_tx = (struct rnotify_resv){
-		.kind = RNOTIFY_RESV_PLAIN, .ep = ep,
-	};
-	ep->rv_gone = (struct rnotify_resv){
-		.kind = RNOTIFY_RESV_GONE, .ep = ep,
-	};
+	ep->rv_rx.kind = RNOTIFY_RESV_DATA;
+	ep->rv_gone.kind = RNOTIFY_RESV_GONE;
+	ep->rv_rx.ep = ep;
+	ep->rv_tx.ep = ep;
+	ep->rv_life.ep = ep;
+	ep->rv_gone.ep = ep;
+	ep->rv_writable.ep = ep;
 }
 
 /**

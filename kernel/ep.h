@@ -238,6 +238,8 @@ struct rnotify_remote {
  * @mutex: protects @cm_id
  * @work: destroys @cm_id after device removal
  * @rv_down: for LISTENER_DOWN
+ * @backlog: requests that may wait (invariant)
+ * @pending: requests that do
  */
 struct rnotify_listener {
 	struct rnotify_obj obj;
@@ -248,6 +250,8 @@ struct rnotify_listener {
 	struct mutex mutex;
 	struct work_struct work;
 	struct rnotify_resv rv_down;
+	u32 backlog;
+	atomic_t pending;
 };
 
 /**
@@ -316,6 +320,9 @@ struct rnotify_listener {
  * @max_sge_rd: the same for a READ
  * @room_seq: changes whenever room, credit or state may let a post succeed
  * @want_write: a post got -EAGAIN; counted in rnotify_ctx.nr_blocked
+ * @want_wrs: that post needs so many work requests
+ * @want_credit: and a data credit
+ * @want_event: and a ring entry for TX_DONE
  * @credit: data credits from the peer
  * @ctrl_credit: control credits from the peer
  * @region_credit: how many more regions may be announced
@@ -358,7 +365,7 @@ struct rnotify_listener {
  * @eventfd: signalled at the first unconsumed NOTIFY or MESSAGE, and at the end
  *	(RCU; writers hold the context's setup_mutex)
  * @ring_node: in rnotify_ring.consumed (protected by rnotify_ring.lock)
- * @rx_seq: notifications delivered (written by the CQ's context only)
+ * @rx_seq: notifications delivered (written under rnotify_ring.lock)
  * @rx_bytes: bytes of them (written by the CQ's context only)
  */
 struct rnotify_ep {
@@ -424,6 +431,9 @@ struct rnotify_ep {
 	u32 max_sge_rd;
 	u32 room_seq;
 	bool want_write;
+	u32 want_wrs;
+	bool want_credit;
+	bool want_event;
 	struct rnotify_credit credit;
 	struct rnotify_credit ctrl_credit;
 	struct rnotify_credit region_credit;
@@ -524,6 +534,9 @@ void rnotify_cm_hello(struct rnotify_ep *ep, const struct rnotify_hello *hello);
 void rnotify_cm_tune(struct rnotify_ep *ep);
 
 /* listener.c */
+void rnotify_listener_leave(struct rnotify_ep *ep);
+void rnotify_listener_last_event(struct rnotify_ep *ep,
+				 struct rnotify_event *ev);
 int rnotify_listen(struct rnotify_ctx *ctx, struct rnotify_listen *arg);
 int rnotify_addr_get(struct sockaddr_storage *ss,
 		     const struct rnotify_sockaddr *addr);

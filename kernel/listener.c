@@ -5,6 +5,7 @@
 #include <linux/in.h>
 #include <linux/in6.h>
 #include <linux/slab.h>
+#include <net/ipv6.h>
 
 #include "ep.h"
 
@@ -39,10 +40,13 @@ int rnotify_addr_get(struct sockaddr_storage *ss,
 		memcpy(&in->sin_addr, addr->addr, sizeof(in->sin_addr));
 		return 0;
 	case AF_INET6:
+		memcpy(&in6->sin6_addr, addr->addr, sizeof(in6->sin6_addr));
+		if (!addr->scope_id && ipv6_addr_type(&in6->sin6_addr) &
+		    IPV6_ADDR_LINKLOCAL)
+			return -EINVAL;
 		in6->sin6_family = AF_INET6;
 		in6->sin6_port = cpu_to_be16(addr->port);
 		in6->sin6_scope_id = addr->scope_id;
-		memcpy(&in6->sin6_addr, addr->addr, sizeof(in6->sin6_addr));
 		return 0;
 	default:
 		return -EAFNOSUPPORT;
@@ -121,6 +125,62 @@ static void request_event(struct rnotify_listener *listener,
 	rnotify_ring_put(ep->ring, &listener->rv, &ev);
 }
 
+/* Two entries: one for the request, one for its end if nobody answers. */
+static bool request_admit(struct rnotify_listener *listener)
+{
+	struct rnotify_ring *ring = rnotify_ctx_ring(listener->obj.ctx);
+
+	if (atomic_inc_return(&listener->pending) > listener->backlog)
+		goto refuse;
+	rnotify_ring_reclaim(ring);
+	if (rnotify_ring_promise(ring, &listener->rv, 2))
+		return true;
+refuse:
+	atomic_dec(&listener->pending);
+	return false;
+}
+
+/* Answered, or ended. @unused: the entry for its end was not needed. */
+static void request_over(struct rnotify_listener *listener, bool unused)
+{
+	if (unused)
+		rnotify_ring_unpromise(rnotify_ctx_ring(listener->obj.ctx),
+				       &listener->rv);
+	atomic_dec(&listener->pending);
+}
+
+/**
+ * rnotify_listener_leave() - an endpoint needs its listener no more
+ * @ep: endpoint; if it has no listener, nothing happens
+ *
+ * It was accepted, or ended without being accepted; then its last event was
+ * put by rnotify_listener_last_event().
+ */
+void rnotify_listener_leave(struct rnotify_ep *ep)
+{
+	struct rnotify_listener *listener = xchg(&ep->listener, NULL);
+
+	if (!listener)
+		return;
+	request_over(listener, true);
+	rnotify_obj_put(&listener->obj);
+}
+
+/**
+ * rnotify_listener_last_event() - the end of a request that nobody accepted
+ * @ep: endpoint with a listener, whose reservation answers for it
+ * @ev: DISCONNECTED
+ */
+void rnotify_listener_last_event(struct rnotify_ep *ep,
+				 struct rnotify_event *ev)
+{
+	struct rnotify_listener *listener = xchg(&ep->listener, NULL);
+
+	rnotify_ring_put(ep->ring, &listener->rv, ev);
+	request_over(listener, false);
+	rnotify_obj_put(&listener->obj);
+}
+
 /*
  * Return: 0, or an errno: then rdma_cm destroys @id when the handler returns
  * it.
@@ -145,8 +205,7 @@ static int on_request(struct rnotify_listener *listener, struct rdma_cm_id *id,
 		return ret;
 	}
 
-	/* One for the request, one for its end if nobody answers. */
-	if (!rnotify_ring_promise(ring, &listener->rv, 2)) {
+	if (!request_admit(listener)) {
 		rnotify_cm_send_reject(id, RNOTIFY_REASON_RESOURCES, -EBUSY,
 				       "backlog full", NULL, 0);
 		return -EBUSY;
@@ -154,7 +213,7 @@ static int on_request(struct rnotify_listener *listener, struct rdma_cm_id *id,
 	ep = request_ep(listener, id, ev, &hello);
 	if (!ep) {
 		rnotify_ring_unpromise(ring, &listener->rv);
-		rnotify_ring_unpromise(ring, &listener->rv);
+		request_over(listener, true);
 		rnotify_cm_send_reject(id, RNOTIFY_REASON_RESOURCES, -ENOMEM,
 				       "out of memory", NULL, 0);
 		return -ENOMEM;
@@ -244,7 +303,28 @@ static const struct rnotify_obj_ops listener_ops = {
 	.free = listener_free,
 };
 
-static int listener_start(struct rnotify_listener *listener, u32 backlog)
+/*
+ * rdma_cm says EADDRNOTAVAIL for a foreign address, but also for a port that is
+ * taken together with the wildcard address. Another port tells which it is.
+ */
+static int listener_bind(struct rdma_cm_id *id, struct sockaddr_storage *addr)
+{
+	struct sockaddr_storage other = *addr;
+	int ret;
+
+	ret = rdma_bind_addr(id, (struct sockaddr *)addr);
+	if (ret != -EADDRNOTAVAIL)
+		return ret;
+	if (other.ss_family == AF_INET)
+		((struct sockaddr_in *)&other)->sin_port = 0;
+	else
+		((struct sockaddr_in6 *)&other)->sin6_port = 0;
+	if (!rdma_bind_addr(id, (struct sockaddr *)&other))
+		return -EADDRINUSE;
+	return ret;
+}
+
+static int listener_start(struct rnotify_listener *listener)
 {
 	struct rdma_cm_id *id;
 	int ret;
@@ -253,11 +333,11 @@ static int listener_start(struct rnotify_listener *listener, u32 backlog)
 			    listener, RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(id))
 		return PTR_ERR(id);
-	ret = rdma_bind_addr(id, (struct sockaddr *)&listener->addr);
+	ret = listener_bind(id, &listener->addr);
 	/* Read before requests come: the port that was chosen. */
 	listener->addr = id->route.addr.src_addr;
 	if (!ret)
-		ret = rdma_listen(id, backlog);
+		ret = rdma_listen(id, listener->backlog);
 	if (ret) {
 		rdma_destroy_id(id);
 		/* What rdma_cm says of an address without an RDMA device. */
@@ -276,6 +356,7 @@ static struct rnotify_listener *listener_alloc(struct rnotify_ctx *ctx,
 	if (!listener)
 		return NULL;
 	listener->cookie = arg->cookie;
+	listener->backlog = arg->backlog ?: RNOTIFY_BACKLOG_DEFAULT;
 	mutex_init(&listener->mutex);
 	INIT_WORK(&listener->work, listener_work_fn);
 	rnotify_obj_init(&listener->obj, ctx, &listener_ops);
@@ -293,11 +374,10 @@ static struct rnotify_listener *listener_alloc(struct rnotify_ctx *ctx,
 int rnotify_listen(struct rnotify_ctx *ctx, struct rnotify_listen *arg)
 {
 	struct rnotify_ring *ring = rnotify_ctx_ring(ctx);
-	u32 backlog = arg->backlog ?: RNOTIFY_BACKLOG_DEFAULT;
 	struct rnotify_listener *listener;
 	int ret;
 
-	if (backlog > RNOTIFY_BACKLOG_MAX)
+	if (arg->backlog > RNOTIFY_BACKLOG_MAX)
 		return -EINVAL;
 	listener = listener_alloc(ctx, arg);
 	if (!listener)
@@ -308,12 +388,13 @@ int rnotify_listen(struct rnotify_ctx *ctx, struct rnotify_listen *arg)
 	ret = rnotify_obj_reserve(&listener->obj);
 	if (ret)
 		goto err_put;
-	ret = rnotify_ring_reserve(ring, &listener->rv, 2 * backlog);
+	ret = rnotify_ring_reserve(ring, &listener->rv,
+				   2 * listener->backlog);
 	if (!ret)
 		ret = rnotify_ring_reserve(ring, &listener->rv_down, 1);
 	if (ret)
 		goto err_ring;
-	ret = listener_start(listener, backlog);
+	ret = listener_start(listener);
 	if (ret)
 		goto err_ring;
 

@@ -314,23 +314,40 @@ static int count_wrs(struct rnotify_build *b)
 	return 0;
 }
 
+/* An entry for TX_DONE; if there is none, its consumption will be told. */
+static bool promise_event(struct rnotify_ep *ep)
+{
+	if (rnotify_ring_promise(ep->ring, &ep->rv_tx, 1))
+		return true;
+	rnotify_ring_set_blocked(ep->ring, &ep->rv_tx);
+	/* It may have been consumed just before. */
+	return rnotify_ring_promise(ep->ring, &ep->rv_tx, 1);
+}
+
+static bool try_resources(struct rnotify_build *b)
+{
+	struct rnotify_ep *ep = b->ep;
+
+	if (!rnotify_tx_room(ep, RNOTIFY_SQ_CLASS_DATA, b->nr_wrs))
+		return false;
+	if (b->info->credit && !rnotify_credit_left(&ep->credit))
+		return false;
+	if ((b->op->flags & RNOTIFY_OP_F_SIGNALED) && !promise_event(ep))
+		return false;
+	return !b->info->credit || rnotify_credit_use(&ep->credit);
+}
+
 /* Room, credit and the ring entry for TX_DONE: all or nothing. */
 static int take_resources(struct rnotify_build *b)
 {
 	struct rnotify_ep *ep = b->ep;
 
-	if (!rnotify_tx_room(ep, RNOTIFY_SQ_CLASS_DATA, b->nr_wrs))
-		return -EAGAIN;
-	if (b->info->credit && !rnotify_credit_left(&ep->credit))
-		return -EAGAIN;
-	if ((b->op->flags & RNOTIFY_OP_F_SIGNALED) &&
-	    !rnotify_ring_promise(ep->ring, &ep->rv_tx, 1)) {
-		rnotify_ring_set_blocked(ep->ring, &ep->rv_tx);
-		return -EAGAIN;
-	}
-	if (b->info->credit)
-		rnotify_credit_use(&ep->credit);
-	return 0;
+	if (try_resources(b))
+		return 0;
+	ep->want_wrs = b->nr_wrs;
+	ep->want_credit = b->info->credit;
+	ep->want_event = b->op->flags & RNOTIFY_OP_F_SIGNALED;
+	return -EAGAIN;
 }
 
 /* Bytes of the message in front of the payload; 0 if it is none. */

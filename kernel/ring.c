@@ -127,6 +127,8 @@ int rnotify_ring_reserve(struct rnotify_ring *ring, struct rnotify_resv *resv,
 {
 	int ret = -ENOSPC;
 
+	/* What was consumed is free, whether or not somebody looked. */
+	rnotify_ring_reclaim(ring);
 	spin_lock_bh(&ring->lock);
 	if (nr <= ring->entries - ring->reserved) {
 		ring->reserved += nr;
@@ -237,6 +239,23 @@ bool rnotify_ring_promise(struct rnotify_ring *ring, struct rnotify_resv *resv,
 		resv->promised += nr;
 	spin_unlock_bh(&ring->lock);
 	return ok;
+}
+
+/**
+ * rnotify_ring_free() - entries of a reservation that nobody counts on
+ * @ring: ring
+ * @resv: reservation
+ *
+ * Return: entries.
+ */
+u32 rnotify_ring_free(struct rnotify_ring *ring, struct rnotify_resv *resv)
+{
+	u32 nr;
+
+	spin_lock_bh(&ring->lock);
+	nr = resv->nr - resv->in_ring - resv->promised;
+	spin_unlock_bh(&ring->lock);
+	return nr;
 }
 
 /**
@@ -440,7 +459,7 @@ static void ring_commit(struct rnotify_ring *ring, struct rnotify_resv *resv,
  * rnotify_ring_put() - produce an event
  * @ring: ring
  * @resv: reservation with a free entry; one promise, if any, is redeemed
- * @ev: event; time_ns is filled in
+ * @ev: event; seq and time_ns are filled in
  *
  * Context: any but hard interrupt; rnotify_ep.lock may be held.
  */
@@ -451,6 +470,8 @@ void rnotify_ring_put(struct rnotify_ring *ring, struct rnotify_resv *resv,
 	if (!WARN_ON_ONCE(resv->in_ring >= resv->nr)) {
 		if (resv->promised)
 			resv->promised--;
+		if (resv->ep)
+			ev->seq = resv->ep->rx_seq;
 		ring_commit(ring, resv, ev,
 			    rnotify_ring_slot(ring->prod, ring->entries));
 	}
@@ -461,7 +482,7 @@ void rnotify_ring_put(struct rnotify_ring *ring, struct rnotify_resv *resv,
  * rnotify_ring_put_rx() - produce a NOTIFY or MESSAGE
  * @ring: ring
  * @ep: endpoint that it arrived on
- * @ev: event, complete but for msg_offset and time_ns
+ * @ev: event, complete but for seq, msg_offset and time_ns
  * @payload: MESSAGE: ev->notify.byte_len bytes, at most the ring's message
  *	size; else NULL
  *
@@ -478,6 +499,8 @@ bool rnotify_ring_put_rx(struct rnotify_ring *ring, struct rnotify_ep *ep,
 	ring_reclaim_locked(ring);
 	ok = rnotify_grant_arrived(&ep->grant);
 	if (ok) {
+		ev->seq = ep->rx_seq + 1;
+		WRITE_ONCE(ep->rx_seq, ev->seq);
 		slot = rnotify_ring_slot(ring->prod, ring->entries);
 		if (payload) {
 			ev->notify.msg_offset = (u64)slot * ring->msg_size;

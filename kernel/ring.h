@@ -29,7 +29,8 @@ enum rnotify_resv_kind {
  * @retired: nothing is reserved anew; only promises are left (then nr ==
  *	promised), and what redeems them is an orphan at once
  * @kind: &enum rnotify_resv_kind (invariant)
- * @ep: endpoint to tell about consumption; NULL if nobody cares (invariant)
+ * @ep: endpoint that its events are about, and that is told of consumption;
+ *	NULL for a listener's (invariant)
  *
  * All protected by rnotify_ring.lock. nr >= in_ring + promised, always.
  */
@@ -121,6 +122,7 @@ void rnotify_ring_set_blocked(struct rnotify_ring *ring,
 void rnotify_ring_retire(struct rnotify_ring *ring, struct rnotify_resv *resv);
 bool rnotify_ring_promise(struct rnotify_ring *ring, struct rnotify_resv *resv,
 			  u32 nr);
+u32 rnotify_ring_free(struct rnotify_ring *ring, struct rnotify_resv *resv);
 void rnotify_ring_unpromise(struct rnotify_ring *ring,
 			    struct rnotify_resv *resv);
 

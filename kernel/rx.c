@@ -55,11 +55,9 @@ static int rx_deliver(struct rnotify_ep *ep, struct rnotify_event *ev,
 {
 	if (READ_ONCE(ep->goodbye))
 		return 0;
-	ev->seq = ep->rx_seq + 1;
 	if (!rnotify_ring_put_rx(ep->ring, ep, ev, payload))
 		return READ_ONCE(ep->state) == RNOTIFY_EP_ESTABLISHED ?
 		       -EPROTO : 0;
-	WRITE_ONCE(ep->rx_seq, ep->rx_seq + 1);
 	WRITE_ONCE(ep->rx_bytes, ep->rx_bytes + ev->notify.byte_len);
 	return 0;
 }

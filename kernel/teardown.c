@@ -77,7 +77,6 @@ static void drain(struct rnotify_ep *ep)
 
 static void last_event(struct rnotify_ep *ep)
 {
-	struct rnotify_listener *listener = ep->listener;
 	struct rnotify_event ev = {};
 
 	ep->down.delivered = ep->rx_seq;
@@ -85,14 +84,10 @@ static void last_event(struct rnotify_ep *ep)
 	rnotify_ep_event(ep, &ev, RNOTIFY_EVENT_DISCONNECTED);
 	ev.down = ep->down;
 
-	/* Not accepted: the listener's reservation answers for us. */
-	if (listener) {
-		ep->listener = NULL;
-		rnotify_ring_put(ep->ring, &listener->rv, &ev);
-		rnotify_obj_put(&listener->obj);
-	} else {
+	if (ep->listener)
+		rnotify_listener_last_event(ep, &ev);
+	else
 		rnotify_ring_put(ep->ring, &ep->rv_life, &ev);
-	}
 	rnotify_eventfd_notify(&ep->eventfd);
 }
 

@@ -188,6 +188,16 @@ void rnotify_tx_keepalive(struct rnotify_ep *ep)
  * ---- completion -------------------------------------------------------
  */
 
+/* Would the post that got -EAGAIN go through, or fail for good? */
+static bool may_write(struct rnotify_ep *ep)
+{
+	if (ep->state != RNOTIFY_EP_ESTABLISHED)
+		return true;
+	return rnotify_tx_room(ep, RNOTIFY_SQ_CLASS_DATA, ep->want_wrs) &&
+	       (!ep->want_credit || rnotify_credit_left(&ep->credit)) &&
+	       (!ep->want_event || rnotify_ring_free(ep->ring, &ep->rv_tx));
+}
+
 /**
  * rnotify_tx_wake() - room, credit or state changed
  * @ep: endpoint; lock held
@@ -204,7 +214,7 @@ void rnotify_tx_wake(struct rnotify_ep *ep)
 	ep->room_seq++;
 	if (wq_has_sleeper(&ep->wait))
 		wake_up_all(&ep->wait);
-	if (!ep->want_write)
+	if (!ep->want_write || !may_write(ep))
 		return;
 
 	ep->want_write = false;
