@@ -209,7 +209,7 @@ TEST_F(block, P7_peer_closes_fd)
 	poster_start(&p, &self->a, self->p.ea, 4, 1, -1);
 	rnt_close(&self->b);
 	ASSERT_EQ(-ESHUTDOWN, poster_end(&p));
-	rnt_down(&self->a, self->p.ea, RNOTIFY_REASON_PEER_EXIT, NULL);
+	rnt_down(&self->a, self->p.ea, RNT_PEER_GONE, NULL);
 }
 
 TEST_F(block, P7_peer_disconnects)
@@ -282,7 +282,7 @@ TEST_F(block, P7_peer_killed)
 	poster_start(&p, &self->a, ea, 4, 1, -1);
 	rnt_kill(pid);
 	ASSERT_EQ(-ESHUTDOWN, poster_end(&p));
-	rnt_down(&self->a, ea, RNOTIFY_REASON_PEER_EXIT, NULL);
+	rnt_down(&self->a, ea, RNT_PEER_GONE, NULL);
 }
 
 /* All who wait for the same credit get theirs, and no one is forgotten. */

@@ -292,7 +292,7 @@ TEST_F(hostile, P10_killed_while_scribbling)
 	rnt_expect(&self->b, eb, RNOTIFY_EVENT_ESTABLISHED, NULL);
 	ASSERT_LE(4, rnt_post_until_full(&self->b, eb, 0, 0));
 	rnt_kill(pid);
-	rnt_down(&self->b, eb, RNOTIFY_REASON_PEER_EXIT, NULL);
+	rnt_down(&self->b, eb, RNT_PEER_GONE, NULL);
 	rnt_close(&self->h);
 }
 

@@ -385,7 +385,7 @@ TEST_F(wait, P7_wait_for_n_and_peer_dies)
 	ASSERT_TRUE(rnt_thread_ends(&w.thread, RNT_PATIENCE_MS, &ret));
 	ASSERT_EQ(3, w.nr);
 	rnt_expect_imms(&self->b, self->p.eb, 0, 2);
-	rnt_down(&self->b, self->p.eb, RNOTIFY_REASON_PEER_EXIT, NULL);
+	rnt_down(&self->b, self->p.eb, RNT_PEER_GONE, NULL);
 	rnt_init(&self->a, 64, 0);
 }
 

@@ -268,7 +268,7 @@ TEST_F(uring, P7_closed_fd)
 	submit_poll(&self->ring, self->b.fd, true);
 	io_uring_queue_exit(&self->ring);
 	rnt_close(&self->b);
-	rnt_down(&self->a, self->p.ea, RNOTIFY_REASON_PEER_EXIT, NULL);
+	rnt_down(&self->a, self->p.ea, RNT_PEER_GONE, NULL);
 	rnt_init(&self->b, 512, 0);
 	ASSERT_EQ(0, io_uring_queue_init(32, &self->ring, 0));
 }

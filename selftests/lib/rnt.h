@@ -239,6 +239,8 @@ void rnt_expect_imms_(struct rnt_ctx *c, __u32 endpoint, __u32 imm,
 		      unsigned int nr);
 void rnt_expect_tx_(struct rnt_ctx *c, __u32 endpoint, __u64 user_data,
 		    int error, struct rnotify_event *ev);
+/* PEER_EXIT, or PEER_CLOSE */
+#define RNT_PEER_GONE	(~0u)
 /* DISCONNECTED, whatever comes before it */
 void rnt_down_(struct rnt_ctx *c, __u32 endpoint, unsigned int reason,
 	       struct rnotify_event *ev);
@@ -303,5 +305,17 @@ long long rnt_pins(void);		/* pages pinned in the whole system */
 /* Pins are dropped from workqueues, too: wait until no more than that. */
 bool rnt_pins_back(long long pins);
 long long rnt_hw_counter(const char *name);	/* of rxe0, port 1 */
+
+/* Pins, and what rxe0 has of verbs objects. */
+#define RNT_BASE_RESOURCES	5
+
+struct rnt_base {
+	long long pins;
+	long resource[RNT_BASE_RESOURCES];
+};
+
+void rnt_base_read(struct rnt_base *base);
+/* Wait until all is as it was. */
+bool rnt_base_back(const struct rnt_base *base);
 
 #endif /* _RNT_H */

@@ -63,7 +63,10 @@ void rnt_down_(struct rnt_ctx *c, __u32 endpoint, unsigned int reason,
 	if (!rnt_take_type(c, endpoint, RNOTIFY_EVENT_DISCONNECTED, ev,
 			   RNT_PATIENCE_MS))
 		rnt_fail("no DISCONNECTED on endpoint %u", endpoint);
-	rnt_check_eq(reason, ev->down.reason);
+	if (reason != RNT_PEER_GONE)
+		rnt_check_eq(reason, ev->down.reason);
+	else if (ev->down.reason != RNOTIFY_REASON_PEER_EXIT)
+		rnt_check_eq(RNOTIFY_REASON_PEER_CLOSE, ev->down.reason);
 }
 
 /*
