@@ -83,8 +83,7 @@ static int accept_locked(struct rnotify_ep *ep,
 				RNOTIFY_REASON_RESOURCES, ret);
 		return ret;
 	}
-	queue_delayed_work(rnotify_wq, &ep->timer,
-			   msecs_to_jiffies(ep->params.keepalive_ms / 4));
+	rnotify_ep_timer_start(ep);
 	return 0;
 }
 

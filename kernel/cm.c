@@ -171,6 +171,8 @@ static void on_rejected(struct rnotify_ep *ep, struct rdma_cm_event *ev)
 	if (data && !rnotify_wire_get_reject(&rej, data, len)) {
 		if (rej.reason == RNOTIFY_REASON_VERSION)
 			reason = RNOTIFY_REASON_VERSION;
+		if (rej.error)
+			error = rej.error;
 		ep->peer_data_len = rej.private_len;
 		memcpy(ep->peer_data, rej.private_data, rej.private_len);
 	}

@@ -73,6 +73,21 @@ rnotify_hrtimer_setup(struct hrtimer *timer,
 }
 
 /*
+ * How to pin memory that is only read. Before 6.2 a long-term read pin may take
+ * the shared zero page, or the page cache page of a private mapping, and not
+ * see what the process writes later. Breaking the copy-on-write first is what
+ * later kernels do.
+ */
+static inline unsigned int rnotify_pin_read_flags(void)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+	return FOLL_WRITE | FOLL_FORCE;
+#else
+	return 0;
+#endif
+}
+
+/*
  * From 6.5 on the kernel refuses long-term write pins of pages that a file
  * system writes back (it would not see the writes), and its fast path no longer
  * takes what VM_IO forbids. The same for older ones.
@@ -88,7 +103,8 @@ static inline int rnotify_longterm_allowed(unsigned long addr,
 	mmap_read_lock(current->mm);
 	for (vma = find_vma(current->mm, addr); vma && vma->vm_start < end;
 	     vma = find_vma(current->mm, vma->vm_end)) {
-		if (vma->vm_flags & (VM_IO | VM_PFNMAP))
+		if (vma->vm_flags & (VM_IO | VM_PFNMAP) ||
+		    !(vma->vm_flags & VM_READ))
 			ret = -EFAULT;
 		if (write && vma->vm_file && (vma->vm_flags & VM_SHARED) &&
 		    mapping_can_writeback(vma->vm_file->f_mapping))

@@ -146,8 +146,7 @@ int rnotify_connect(struct rnotify_ctx *ctx, struct rnotify_connect *arg,
 	if (ret)
 		goto err_unreserve;
 	arg->endpoint_id = ep->obj.id;
-	queue_delayed_work(rnotify_wq, &ep->timer,
-			   msecs_to_jiffies(ep->params.keepalive_ms / 4));
+	rnotify_ep_timer_start(ep);
 	rnotify_obj_publish(&ep->obj);
 	mutex_unlock(&ep->mutex);
 	return 0;

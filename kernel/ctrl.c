@@ -181,7 +181,7 @@ static bool send_item(struct rnotify_ep *ep, struct rnotify_ctrl_item *item)
 		return true;
 	default:
 		remote = container_of(item, struct rnotify_remote, ack);
-		send_gone(ep, item->type, remote->share_id);
+		send_gone(ep, item->type, remote->share.share_id);
 		return true;
 	}
 }

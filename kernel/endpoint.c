@@ -142,7 +142,7 @@ void rnotify_ep_close(struct rnotify_ep *ep)
 {
 	spin_lock_bh(&ep->lock);
 	ep->local_reason = ep->obj.ctx->closing ? RNOTIFY_REASON_PEER_EXIT :
-						  RNOTIFY_REASON_PEER_CLOSE;
+						  RNOTIFY_REASON_LOCAL_CLOSE;
 	rnotify_ep_fail_locked(ep, RNOTIFY_REASON_LOCAL_CLOSE, 0, 0, 0);
 	spin_unlock_bh(&ep->lock);
 }

@@ -196,13 +196,8 @@ struct rnotify_export {
 /**
  * struct rnotify_remote - a region that the peer shared with us
  * @id: for the user: generation and table index, never 0
- * @share_id: the peer's name for it
- * @rights: &enum rnotify_rights
- * @length: bytes
- * @tag: the peer's mark
- * @first_offset: remote address of byte 0
- * @chunk_shift: log2 of the bytes that one key covers
- * @nr_keys: keys in all
+ * @share: its first REGION message; @share.keys is not valid
+ * @nr_keys: keys in all: @share.nr_keys
  * @got_keys: keys received; usable when all are there
  * @gone: the peer took it back; freed when @inflight is 0
  * @inflight: posted operations that use it
@@ -213,12 +208,7 @@ struct rnotify_export {
  */
 struct rnotify_remote {
 	u32 id;
-	u32 share_id;
-	u32 rights;
-	u64 length;
-	u64 tag;
-	u32 first_offset;
-	u8 chunk_shift;
+	struct rnotify_wire_region share;
 	u32 nr_keys;
 	u32 got_keys;
 	bool gone;
@@ -515,6 +505,7 @@ void rnotify_ep_event(struct rnotify_ep *ep, struct rnotify_event *ev, u16 type)
 void rnotify_ep_teardown(struct rnotify_ep *ep);
 
 /* timer.c */
+void rnotify_ep_timer_start(struct rnotify_ep *ep);
 void rnotify_ep_timer_fn(struct work_struct *work);
 
 /* connect.c, accept.c: rdma_cm */

@@ -205,13 +205,13 @@ static int check_remote(struct rnotify_build *b)
 	b->remote = rnotify_remote_find(b->ep, op->remote_id);
 	if (!b->remote)
 		return -ENOENT;
-	if (!(b->remote->rights & b->info->right))
+	if (!(b->remote->share.rights & b->info->right))
 		return -EACCES;
 	if (!rnotify_range_ok(op->remote_offset, op->length,
-			      b->remote->length))
+			      b->remote->share.length))
 		return -ERANGE;
 	if (b->info->atomic &&
-	    (b->remote->first_offset + op->remote_offset) % sizeof(u64))
+	    (b->remote->share.first_offset + op->remote_offset) % sizeof(u64))
 		return -EINVAL;
 	return 0;
 }
@@ -289,8 +289,8 @@ static u32 remote_left(const struct rnotify_build *b, u32 pos)
 
 	if (!b->remote)
 		return left;
-	addr = b->remote->first_offset + b->op->remote_offset + pos;
-	return rnotify_chunk_left(addr, left, b->remote->chunk_shift);
+	addr = b->remote->share.first_offset + b->op->remote_offset + pos;
+	return rnotify_chunk_left(addr, left, b->remote->share.chunk_shift);
 }
 
 static int count_wrs(struct rnotify_build *b)
@@ -307,7 +307,8 @@ static int count_wrs(struct rnotify_build *b)
 	b->notify = b->info->imm && b->nr_wrs > 1 && !is_send(b->info);
 	b->nr_wrs += b->notify;
 	if (is_send(b->info) &&
-	    (b->nr_wrs > 1 || b->op->length > b->ep->hello.msg_size))
+	    (b->nr_wrs > 1 || !b->ep->hello.msg_size ||
+	     b->op->length > b->ep->hello.msg_size))
 		return -EMSGSIZE;
 	if (b->nr_wrs > b->ep->params.send_depth)
 		return -EMSGSIZE;
@@ -401,9 +402,9 @@ static void set_remote(const struct rnotify_build *b, union rnotify_wr *wr,
 
 	if (!b->remote || !b->op->length)
 		return;
-	addr = b->remote->first_offset + b->op->remote_offset + pos;
+	addr = b->remote->share.first_offset + b->op->remote_offset + pos;
 	rkey = b->remote->keys[rnotify_chunk_index(addr,
-						   b->remote->chunk_shift)];
+						   b->remote->share.chunk_shift)];
 	if (b->info->atomic) {
 		wr->atomic.remote_addr = addr;
 		wr->atomic.rkey = rkey;

@@ -16,27 +16,11 @@
 /* Pages pinned by one call: bounds the time without a look at signals. */
 #define RNOTIFY_PIN_BATCH	512ul
 
-/**
- * rnotify_pin_user() - pin pages of the current mm
- * @pages: filled in
- * @nr: how many
- * @addr: of the first byte, any alignment
- * @write: they will be written to
- *
- * Context: process, takes the mmap lock.
- * Return: 0, or -EFAULT, -EINTR, -ENOMEM with nothing pinned.
- */
-int rnotify_pin_user(struct page **pages, unsigned long nr, u64 addr,
-		     bool write)
+static int pin_all(struct page **pages, unsigned long nr, u64 addr,
+		   unsigned int flags)
 {
-	unsigned int flags = FOLL_LONGTERM | (write ? FOLL_WRITE : 0);
 	unsigned long done = 0;
 	int ret;
-
-	addr &= PAGE_MASK;
-	ret = rnotify_longterm_allowed(addr, nr, write);
-	if (ret)
-		return ret;
 
 	while (done < nr) {
 		ret = -EINTR;
@@ -56,6 +40,36 @@ int rnotify_pin_user(struct page **pages, unsigned long nr, u64 addr,
 
 err_unpin:
 	unpin_user_pages(pages, done);
+	return ret;
+}
+
+/**
+ * rnotify_pin_user() - pin pages of the current mm
+ * @pages: filled in
+ * @nr: how many
+ * @addr: of the first byte, any alignment
+ * @write: they will be written to
+ *
+ * Context: process, takes the mmap lock.
+ * Return: 0, or -EFAULT, -EINTR, -ENOMEM with nothing pinned.
+ */
+int rnotify_pin_user(struct page **pages, unsigned long nr, u64 addr,
+		     bool write)
+{
+	int ret;
+
+	addr &= PAGE_MASK;
+	ret = rnotify_longterm_allowed(addr, nr, write);
+	if (ret)
+		return ret;
+	if (write)
+		return pin_all(pages, nr, addr, FOLL_LONGTERM | FOLL_WRITE);
+
+	ret = pin_all(pages, nr, addr,
+		      FOLL_LONGTERM | rnotify_pin_read_flags());
+	/* Shared memory can't be forced, and need not be. */
+	if (ret == -EFAULT && rnotify_pin_read_flags())
+		ret = pin_all(pages, nr, addr, FOLL_LONGTERM);
 	return ret;
 }
 

@@ -45,7 +45,7 @@ static struct rnotify_remote *find_share(struct rnotify_ep *ep, u32 share_id)
 	for (i = 0; i < RNOTIFY_SHARES_MAX; i++) {
 		struct rnotify_remote *remote = ep->remotes[i];
 
-		if (remote && !remote->gone && remote->share_id == share_id)
+		if (remote && !remote->gone && remote->share.share_id == share_id)
 			return remote;
 	}
 	return NULL;
@@ -87,29 +87,12 @@ static struct rnotify_remote *remote_new(struct rnotify_ep *ep,
 		return ERR_PTR(-ENOMEM);
 
 	remote->nr_keys = msg->region.nr_keys;
-	remote->share_id = msg->region.share_id;
-	remote->rights = msg->region.rights;
-	remote->length = msg->region.length;
-	remote->tag = msg->region.tag;
-	remote->first_offset = msg->region.first_offset;
-	remote->chunk_shift = msg->region.chunk_shift;
+	remote->share = msg->region;
+	remote->share.keys = NULL;
 	INIT_LIST_HEAD(&remote->ack.node);
 	remote->id = (++ep->remote_gen << REMOTE_ID_BITS) | (index + 1);
 	ep->remotes[index] = remote;
 	return remote;
-}
-
-/* All fragments of a region say the same, but for the keys. */
-static bool same_region(const struct rnotify_remote *remote,
-			const struct rnotify_wire_msg *msg)
-{
-	return remote->nr_keys == msg->region.nr_keys &&
-	       remote->got_keys == msg->region.first_key &&
-	       remote->length == msg->region.length &&
-	       remote->rights == msg->region.rights &&
-	       remote->tag == msg->region.tag &&
-	       remote->first_offset == msg->region.first_offset &&
-	       remote->chunk_shift == msg->region.chunk_shift;
 }
 
 static void remote_event(struct rnotify_ep *ep, struct rnotify_resv *resv,
@@ -119,9 +102,9 @@ static void remote_event(struct rnotify_ep *ep, struct rnotify_resv *resv,
 
 	rnotify_ep_event(ep, &ev, type);
 	ev.region.remote_id = remote->id;
-	ev.region.rights = remote->rights;
-	ev.region.length = remote->length;
-	ev.region.tag = remote->tag;
+	ev.region.rights = remote->share.rights;
+	ev.region.length = remote->share.length;
+	ev.region.tag = remote->share.tag;
 	rnotify_ring_put(ep->ring, resv, &ev);
 }
 
@@ -135,7 +118,8 @@ static int announce_locked(struct rnotify_ep *ep,
 		remote = remote_new(ep, msg);
 	if (IS_ERR(remote))
 		return PTR_ERR(remote);
-	if (!same_region(remote, msg))
+	if (!rnotify_wire_region_follows(&remote->share, remote->got_keys,
+					 &msg->region))
 		return -EPROTO;
 
 	/* The codec made sure that first_key + keys_here <= nr_keys. */

@@ -55,11 +55,11 @@ struct rnotify_ring *rnotify_ring_create(u32 entries, u32 msg_size)
 	if (!ring)
 		return NULL;
 
+	ring->entries = entries;
 	spin_lock_init(&ring->lock);
 	rnotify_ring_wake_init(ring);
 	INIT_LIST_HEAD(&ring->consumed);
 	INIT_DELAYED_WORK(&ring->kick_work, kick_work_fn);
-	ring->entries = entries;
 	ring->msg_size = msg_size;
 	ring->owner = kvcalloc(entries, sizeof(*ring->owner),
 			       GFP_KERNEL_ACCOUNT);
@@ -449,6 +449,8 @@ static void ring_commit(struct rnotify_ring *ring, struct rnotify_resv *resv,
 		resv->in_ring++;
 	}
 	WRITE_ONCE(ring->prod, prod);
+	if (rnotify_event_is_last(ev->type))
+		WRITE_ONCE(ring->last_end, prod);
 	smp_store_release(&ring->head->prod, prod);	/* B: pairs with C */
 
 	smp_mb();					/* H: pairs with G */

@@ -63,6 +63,8 @@ struct rnotify_resv {
  * @msgs: message area, mapped read-only
  * @wq: sleepers: poll, read, WAIT
  * @wait_more: sleepers that want more than a non-empty ring
+ * @last_end: index of the latest event that was the last of an endpoint or
+ *	listener, plus 1 (written under @lock); far behind @prod at first
  * @waiters: of &struct rnotify_waiter (protected by @lock)
  * @min_events: moderation: wake at so many (protected by @lock)
  * @max_delay_ns: moderation: or so long after the first (protected by @lock)
@@ -89,6 +91,7 @@ struct rnotify_ring {
 
 	wait_queue_head_t wq;
 	atomic_t wait_more;
+	u32 last_end;
 	struct list_head waiters;
 	u32 min_events;
 	u64 max_delay_ns;
@@ -109,6 +112,13 @@ struct rnotify_waiter {
 	void (*over)(struct rnotify_waiter *waiter);
 	u32 min_events;
 };
+
+/* Of its endpoint or listener: nothing comes after it. */
+static inline bool rnotify_event_is_last(u16 type)
+{
+	return type == RNOTIFY_EVENT_DISCONNECTED ||
+	       type == RNOTIFY_EVENT_LISTENER_DOWN;
+}
 
 struct rnotify_ring *rnotify_ring_create(u32 entries, u32 msg_size);
 void rnotify_ring_destroy(struct rnotify_ring *ring);
@@ -134,6 +144,7 @@ void rnotify_ring_reclaim(struct rnotify_ring *ring);
 void rnotify_ring_region_return(struct rnotify_ep *ep);
 void rnotify_ring_forget(struct rnotify_ring *ring, struct rnotify_ep *ep);
 
+bool rnotify_ring_enough(struct rnotify_ring *ring, u32 min_events);
 u32 rnotify_ring_pending(struct rnotify_ring *ring);
 void rnotify_ring_starved(struct rnotify_ring *ring, struct rnotify_ep *ep,
 			  bool starved);

@@ -102,12 +102,12 @@ static enum hrtimer_restart wake_timer_fn(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-static void call_waiters(struct rnotify_ring *ring, u32 used)
+static void call_waiters(struct rnotify_ring *ring, u32 used, bool all)
 {
 	struct rnotify_waiter *waiter, *next;
 
 	list_for_each_entry_safe(waiter, next, &ring->waiters, node) {
-		if (used < waiter->min_events)
+		if (used < waiter->min_events && !all)
 			continue;
 		list_del_init(&waiter->node);
 		waiter->over(waiter);
@@ -139,7 +139,7 @@ void rnotify_ring_wake(struct rnotify_ring *ring, u32 used, u16 type)
 	if (atomic_read(&ring->wait_more))
 		wake_sleepers(ring);
 	if (!list_empty(&ring->waiters))
-		call_waiters(ring, used);
+		call_waiters(ring, used, rnotify_event_is_last(type));
 }
 
 /**
@@ -172,6 +172,7 @@ void rnotify_ring_wake_init(struct rnotify_ring *ring)
 {
 	init_waitqueue_head(&ring->wq);
 	INIT_LIST_HEAD(&ring->waiters);
+	ring->last_end = ring->prod - ring->entries;
 	rnotify_hrtimer_setup(&ring->wake_timer, wake_timer_fn,
 			      CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 }

@@ -85,7 +85,7 @@ static int rx_message(struct rnotify_ep *ep, const struct ib_wc *wc,
 {
 	struct rnotify_event ev = {};
 
-	if (msg->message.len > ep->ring->msg_size)
+	if (!ep->ring->msg_size || msg->message.len > ep->ring->msg_size)
 		return -EPROTO;
 	rnotify_ep_event(ep, &ev, RNOTIFY_EVENT_MESSAGE);
 	rx_imm(&ev, wc);

@@ -32,7 +32,8 @@ static bool sq_quiet(struct rnotify_ep *ep)
 }
 
 /*
- * An orderly end is one that this side wants while the connection is sound.
+ * An orderly end is one that this side wants while the connection is sound; a
+ * peer that broke the protocol is told, too.
  * GOODBYE is the last in the send queue: when it is acknowledged, so is all
  * before it.
  */
@@ -41,8 +42,11 @@ static void say_goodbye(struct rnotify_ep *ep)
 	long left = RNOTIFY_LINGER;
 	bool sent;
 
-	if (ep->down.reason != RNOTIFY_REASON_LOCAL_CLOSE ||
-	    ep->down.stage != RNOTIFY_STAGE_ESTABLISHED)
+	if (ep->down.stage != RNOTIFY_STAGE_ESTABLISHED)
+		return;
+	if (ep->down.reason == RNOTIFY_REASON_PROTOCOL)
+		ep->local_reason = RNOTIFY_REASON_PROTOCOL;
+	else if (ep->down.reason != RNOTIFY_REASON_LOCAL_CLOSE)
 		return;
 
 	left = wait_event_timeout(ep->wait, sq_quiet(ep), left);

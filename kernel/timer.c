@@ -66,6 +66,15 @@ static unsigned long next_tick(const struct rnotify_ep *ep)
 }
 
 /**
+ * rnotify_ep_timer_start() - start ticking
+ * @ep: endpoint with its parameters
+ */
+void rnotify_ep_timer_start(struct rnotify_ep *ep)
+{
+	queue_delayed_work(rnotify_wq, &ep->timer, next_tick(ep));
+}
+
+/**
  * rnotify_ep_timer_fn() - a tick
  * @work: rnotify_ep.timer
  *

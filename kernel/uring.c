@@ -72,7 +72,7 @@ static int uring_wait(struct rnotify_ring *ring, struct io_uring_cmd *cmd,
 	/* Before it can complete: afterwards the command may be gone. */
 	io_uring_cmd_mark_cancelable(cmd, issue_flags);
 	spin_lock_bh(&ring->lock);
-	if (rnotify_ring_pending(ring) >= sqe.min_events) {
+	if (rnotify_ring_enough(ring, sqe.min_events)) {
 		INIT_LIST_HEAD(&waiter->node);
 		ret = 0;
 	} else {

@@ -11,18 +11,13 @@
 
 #define RNOTIFY_SPIN_MAX_NS	1000000ull
 
-static bool enough(struct rnotify_ring *ring, u32 min_events)
-{
-	return rnotify_ring_pending(ring) >= min_events;
-}
-
 /* Gives the CPU away as soon as somebody else wants it. */
 static bool spin_until(struct rnotify_ring *ring, u32 min_events, u64 spin_ns)
 {
 	u64 end = ktime_get_ns() + spin_ns;
 
 	do {
-		if (enough(ring, min_events))
+		if (rnotify_ring_enough(ring, min_events))
 			return true;
 		if (need_resched() || signal_pending(current))
 			return false;
@@ -44,7 +39,7 @@ static int sleep_until(struct rnotify_ring *ring, u32 min_events,
 	for (;;) {
 		set_current_state(TASK_INTERRUPTIBLE);
 		ret = 0;
-		if (enough(ring, min_events))
+		if (rnotify_ring_enough(ring, min_events))
 			break;
 		ret = -EINTR;
 		if (signal_pending(current))
@@ -52,7 +47,7 @@ static int sleep_until(struct rnotify_ring *ring, u32 min_events,
 		ret = -ETIME;
 		if (!schedule_hrtimeout(timeout_ns < 0 ? NULL : &expires,
 					HRTIMER_MODE_ABS)) {
-			if (enough(ring, min_events))
+			if (rnotify_ring_enough(ring, min_events))
 				ret = 0;
 			break;
 		}
@@ -114,7 +109,7 @@ int rnotify_wait(struct rnotify_ctx *ctx, struct rnotify_wait *arg)
 		return -EINVAL;
 
 	rnotify_ring_reclaim(ring);
-	if (!enough(ring, arg->min_events))
+	if (!rnotify_ring_enough(ring, arg->min_events))
 		ret = arg->timeout_ns ? wait_events(ring, arg) : -ETIME;
 	arg->nr_events = rnotify_ring_pending(ring);
 	arg->reserved2 = 0;

@@ -220,7 +220,8 @@ enum rnotify_region_flags {
  *   sealed against it;
  * - %EFAULT: a page that can't be read (or written, without READ_ONLY), a
  *   hole, PROT_NONE; pages that can't be pinned for long: mappings of devices
- *   (also of this one's own ring), shared mappings of files on a disk;
+ *   (also of this one's own ring) and, without READ_ONLY, shared mappings of
+ *   files on a disk;
  * - %EPERM: RLIMIT_MEMLOCK.
  *
  * A partial pin is never left behind.
@@ -259,8 +260,9 @@ struct rnotify_sockaddr {
  *	unconsumed: each is a posted receive plus a reserved ring entry. 0: 64
  * @send_depth: send work requests that may be outstanding, 0: 64
  * @keepalive_ms: find a silent dead peer within this time, 0: 5000; 1000 at
- *	the least
- * @connect_timeout_ms: give up when not established by then, 0: 10000
+ *	the least, 655350 at most. Bytes under way may make it longer
+ * @connect_timeout_ms: give up when not established by then, 0: 10000; 655350
+ *	at most
  * @remote_regions: regions that the peer may share with this endpoint at one
  *	time, 0: 8, at most RNOTIFY_SHARES_MAX; RNOTIFY_NO_REGIONS: none
  * @reserved: must be 0
@@ -268,8 +270,10 @@ struct rnotify_sockaddr {
  * Ring entries that the endpoint reserves: recv_depth, send_depth (one
  * TX_DONE each), two for each of remote_regions, and 3 for its own life.
  *
- * Larger than RNOTIFY_DEPTH_MAX or than the device allows: %EINVAL, before
- * anything is sent. RNOTIFY_IOCTL_ENDPOINT_INFO shows what is in force.
+ * Larger than RNOTIFY_DEPTH_MAX: %EINVAL. Larger than the device allows:
+ * CONNECT, which does not know the device yet, ends in DISCONNECTED with
+ * RNOTIFY_REASON_RESOURCES and %EINVAL before anything is sent; ACCEPT fails
+ * with %EINVAL. RNOTIFY_IOCTL_ENDPOINT_INFO shows what is in force.
  */
 struct rnotify_params {
 	__u32 recv_depth;
@@ -287,7 +291,7 @@ struct rnotify_params {
  * @addr: where to listen; @addr.port is written back
  * @cookie: goes into the events of requests that have no own cookie yet
  * @backlog: requests that may wait for ACCEPT or REJECT, 0: 16, at most 1024;
- *	two ring entries are reserved for each
+ *	two ring entries are reserved for each, and one for LISTENER_DOWN
  * @listener_id: out: the new listener
  *
  * Refused: %EADDRINUSE, %EADDRNOTAVAIL (no RDMA device has that address),
@@ -446,7 +450,8 @@ enum rnotify_rights {
  *
  * %ERANGE: offset + length beyond the region; %ENOTCONN: endpoint not
  * established; %EMFILE: RNOTIFY_SHARES_MAX shares, or as many as the peer
- * keeps room for, are alive on this endpoint.
+ * keeps room for, are alive on this endpoint. Room comes back when the peer's
+ * user consumed the REMOTE_REGION_GONE event; %EMSGSIZE: more than 65535 keys.
  */
 struct rnotify_share {
 	__u32 size;

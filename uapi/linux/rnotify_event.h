@@ -126,12 +126,14 @@ enum rnotify_event_flags {
  * enum rnotify_reason - why an endpoint ended (rnotify_event_down.reason)
  * @RNOTIFY_REASON_NONE: not ended
  * @RNOTIFY_REASON_LOCAL_CLOSE: DISCONNECT or DESTROY by this process
- * @RNOTIFY_REASON_PEER_CLOSE: the peer said goodbye
+ * @RNOTIFY_REASON_PEER_CLOSE: the peer said goodbye, or disconnected without
  * @RNOTIFY_REASON_PEER_EXIT: the peer's process ended, or closed its fd,
  *	without closing the endpoint first
  * @RNOTIFY_REASON_PEER_LOST: no answer from the peer's host within the
  *	keepalive time or the transport's retries
- * @RNOTIFY_REASON_REJECTED: the peer rejected the connection
+ * @RNOTIFY_REASON_REJECTED: the peer rejected the connection; error tells what
+ *	its kernel said: %ECONNREFUSED for its application, %EBUSY for a full
+ *	backlog
  * @RNOTIFY_REASON_UNREACHABLE: address or route not resolved, or no answer
  * @RNOTIFY_REASON_TIMEOUT: not established within connect_timeout_ms
  * @RNOTIFY_REASON_PROTOCOL: the peer broke the wire protocol
@@ -249,7 +251,8 @@ struct rnotify_event_request {
  * @stage: &enum rnotify_stage
  * @error: negative errno that fits best
  * @ib_status: enum ib_wc_status of the first failed work request, else 0
- * @vendor_err: with ib_status; or the CM's reject code
+ * @vendor_err: with ib_status; or the CM's reject code; or enum ib_event_type
+ *	of an asynchronous error of the queue pair
  * @delivered: notifications and messages delivered to this context
  * @confirmed: own notifications and messages that the peer's kernel has
  */

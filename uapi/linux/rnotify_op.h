@@ -62,15 +62,16 @@ enum rnotify_op_flags {
  * @local_offset: in the local region, bytes
  * @remote_offset: in the remote region, bytes
  * @length: bytes, at most RNOTIFY_OP_LEN_MAX; 8 for the atomics
- * @imm: immediate data for the *_IMM operations and NOTIFY, host order
+ * @imm: immediate data for WRITE_IMM, SEND_IMM and NOTIFY, host order
  * @operand: FETCH_ADD: addend; CMP_SWAP: compared value
  * @swap: CMP_SWAP: new value
  *
  * The source of a WRITE or SEND is read by the device until the operation is
  * complete (also again, when a packet is lost): don't change it before.
- * Members that an operation does not use must be 0.
+ * Members that an operation does not use must be 0 (else %EINVAL).
  *
- * Errnos of one operation: %EINVAL (length, alignment), %EOPNOTSUPP (opcode,
+ * Errnos of one operation: %EINVAL (length, alignment, a READ of
+ * no bytes), %EOPNOTSUPP (opcode,
  * flags), %ENOENT (endpoint, region or remote region), %ERANGE (offset and
  * length beyond a region), %EACCES (a right the peer didn't grant; or a
  * read-only region as target), %EMSGSIZE (message larger than the peer's

@@ -23,8 +23,9 @@
  * @nr_events: out: unconsumed events now
  * @reserved2: out: 0
  *
- * 0: the condition holds. %ETIME: the time came first (nr_events tells what
- * is there); %EINTR. Does not consume.
+ * 0: the condition holds, or the last event of an endpoint or listener is
+ * among the unconsumed ones: what was waited for may never come (nr_events tells
+ * what is there). %ETIME: the time came first; %EINTR. Does not consume.
  */
 struct rnotify_wait {
 	__u32 size;
@@ -100,8 +101,8 @@ struct rnotify_moderate {
  * @reserved: must be 0
  *
  * IORING_OP_URING_CMD with cmd_op RNOTIFY_IOCTL_WAIT, if QUERY tells
- * RNOTIFY_FEATURE_URING_WAIT. Completes with 0 when so many events are
- * unconsumed. It is cancelled when its ring or its task ends; kernels up to
+ * RNOTIFY_FEATURE_URING_WAIT. Completes with 0 when &struct rnotify_wait would
+ * return 0. It is cancelled when its ring or its task ends; kernels up to
  * 6.12 at least have no other way for a uring_cmd, neither
  * IORING_OP_ASYNC_CANCEL nor a linked timeout. For those use IORING_OP_POLL_ADD
  * on the fd. While it waits it keeps the context alive.
