@@ -92,10 +92,24 @@ static bool frozen(const char *p, size_t len)
 	return same;
 }
 
-static __u32 next_remote(FIXTURE_DATA(fence) *self)
+/* Its place may still be taken: until both kernels know that it is free. */
+static __u32 grant_soon(FIXTURE_DATA(fence) *self, __u32 region, __u32 *id)
 {
+	struct rnotify_share s = {
+		.endpoint_id = self->p.eb, .region_id = region, .rights = W,
+	};
+	uint64_t end = rnt_deadline(RNT_PATIENCE_MS);
 	struct rnotify_event ev;
+	int ret;
 
+	while ((ret = rnt_share_err(&self->b, &s))) {
+		rnt_check_eq(-EMFILE, ret);
+		rnt_check(rnt_left_ms(end));
+		rnt_kick(&self->a);
+		rnt_sleep_us(300);
+	}
+	*id = s.share_id;
+	/* among completions that the writer left behind */
 	rnt_check(rnt_take_type(&self->a, self->p.ea,
 				RNOTIFY_EVENT_REMOTE_REGION, &ev,
 				RNT_PATIENCE_MS));
@@ -124,8 +138,7 @@ TEST_F(fence, P4_share_taken_back)
 
 	rnt_region_alloc(&self->b, &r, LEN);
 	for (unsigned int i = 0; i < rounds; i++) {
-		id = rnt_share(&self->b, self->p.eb, r.id, 0, 0, W, i);
-		self->remote = next_remote(self);
+		self->remote = grant_soon(self, r.id, &id);
 		self->stop = false;
 		rnt_thread_start(&t, writer, self);
 		rnt_sleep_us(i * 500);
@@ -150,10 +163,10 @@ TEST_F(fence, P4_region_destroyed)
 	for (unsigned int i = 0; i < rounds; i++) {
 		char *p = rnt_anon(LEN);
 		struct rnt_region r;
+		__u32 id;
 
 		rnt_region_user(&self->b, &r, p, LEN, 0);
-		rnt_share(&self->b, self->p.eb, r.id, 0, 0, W, i);
-		self->remote = next_remote(self);
+		self->remote = grant_soon(self, r.id, &id);
 		self->stop = false;
 		rnt_thread_start(&t, writer, self);
 		rnt_sleep_us(i * 300);
@@ -234,27 +247,6 @@ TEST_F(fence, source_destroyed)
 		ASSERT_EQ(-1, rnt_diff(self->keep.p, LEN, i));
 		munmap(p, LEN);
 	}
-}
-
-/* Its place may still be taken: until both kernels know that it is free. */
-static __u32 grant_soon(FIXTURE_DATA(fence) *self, __u32 region, __u32 *id)
-{
-	struct rnotify_share s = {
-		.endpoint_id = self->p.eb, .region_id = region, .rights = W,
-	};
-	uint64_t end = rnt_deadline(RNT_PATIENCE_MS);
-	struct rnotify_event ev;
-	int ret;
-
-	while ((ret = rnt_share_err(&self->b, &s))) {
-		rnt_check_eq(-EMFILE, ret);
-		rnt_check(rnt_left_ms(end));
-		rnt_kick(&self->a);
-		rnt_sleep_us(300);
-	}
-	*id = s.share_id;
-	rnt_expect(&self->a, self->p.ea, RNOTIFY_EVENT_REMOTE_REGION, &ev);
-	return ev.region.remote_id;
 }
 
 /* FAULTS 23: old names stay refused, however many come after them. */
