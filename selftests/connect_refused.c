@@ -216,6 +216,7 @@ TEST_F(refused, backlog)
 	while (down < 3) {
 		rnt_expect(&a, 0, RNOTIFY_EVENT_DISCONNECTED, &ev);
 		EXPECT_EQ(RNOTIFY_REASON_REJECTED, ev.down.reason);
+		EXPECT_EQ(-EBUSY, ev.down.error);
 		EXPECT_GE(ev.cookie, 3);
 		down++;
 	}

@@ -70,9 +70,10 @@ static void make_region(struct rnt_ctx *c, struct rnt_region *r, size_t len,
 
 FIXTURE_SETUP(sizes)
 {
-	struct rnotify_params params = { .send_depth = 256 };
+	/* enough for the worst: each page a work request of its own */
+	struct rnotify_params params = { .send_depth = 4096 };
 
-	rnt_init(&self->a, 1024, 0);
+	rnt_init(&self->a, 8192, 0);
 	rnt_init(&self->b, 1024, 0);
 	rnt_pair_open(&self->p, &self->a, &self->b, &params, NULL);
 	make_region(&self->a, &self->src, variant->len, variant->src_user, 13);
