@@ -78,6 +78,8 @@ static int accept_locked(struct rnotify_ep *ep,
 	ret = answer(ep, private_data, arg->private_len);
 	if (ret) {
 		/* The request is spent: the CM may have answered it. */
+		if (READ_ONCE(ep->state) >= RNOTIFY_EP_CLOSING)
+			return -ENOTCONN;
 		rnotify_ep_fail(ep, ret == -ENODEV ?
 				RNOTIFY_REASON_DEVICE_REMOVED :
 				RNOTIFY_REASON_RESOURCES, ret);

@@ -63,7 +63,12 @@ static ssize_t rnotify_read_iter(struct kiocb *iocb, struct iov_iter *to)
 	if (!ring)
 		return -EBADFD;
 	for (;;) {
+		if (!nowait)
+			mutex_lock(&ring->read_mutex);
+		else if (!mutex_trylock(&ring->read_mutex))
+			return -EAGAIN;
 		ret = rnotify_ring_read(ring, to);
+		mutex_unlock(&ring->read_mutex);
 		if (ret)
 			return ret;
 		if (nowait)

@@ -151,6 +151,7 @@ static void on_established(struct rnotify_ep *ep,
 		}
 		spin_lock_bh(&ep->lock);
 		rnotify_cm_hello(ep, &hello);
+		rnotify_ctrl_pump(ep);
 		rnotify_tx_wake(ep);
 		spin_unlock_bh(&ep->lock);
 	}
@@ -158,15 +159,18 @@ static void on_established(struct rnotify_ep *ep,
 	rnotify_ctrl_credit(ep);
 }
 
-static void on_rejected(struct rnotify_ep *ep, struct rdma_cm_event *ev)
+static void on_rejected(struct rnotify_ep *ep, struct rdma_cm_id *id,
+			struct rdma_cm_event *ev)
 {
 	struct rnotify_reject_data rej;
-	u16 reason = RNOTIFY_REASON_REJECTED;
-	int error = -ECONNREFUSED;
+	/* A requester that gives up rejects its own request. */
+	u16 reason = ep->passive ? RNOTIFY_REASON_PEER_CLOSE :
+				   RNOTIFY_REASON_REJECTED;
+	int error = ep->passive ? -ECONNRESET : -ECONNREFUSED;
 	const void *data;
 	u8 len = 0;
 
-	data = rdma_consumer_reject_data(ep->cm_id, ev, &len);
+	data = rdma_consumer_reject_data(id, ev, &len);
 	spin_lock_bh(&ep->lock);
 	if (data && !rnotify_wire_get_reject(&rej, data, len)) {
 		if (rej.reason == RNOTIFY_REASON_VERSION)
@@ -218,7 +222,7 @@ int rnotify_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *ev)
 		on_unreachable(ep, ev->status);
 		break;
 	case RDMA_CM_EVENT_REJECTED:
-		on_rejected(ep, ev);
+		on_rejected(ep, id, ev);
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
 		rnotify_ep_fail(ep, RNOTIFY_REASON_PEER_CLOSE, -ECONNRESET);

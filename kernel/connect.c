@@ -140,7 +140,8 @@ int rnotify_connect(struct rnotify_ctx *ctx, struct rnotify_connect *arg,
 	if (ret)
 		goto err_ring;
 
-	/* The worker waits until the id is published. */
+	/* The worker waits until the id is published. Somebody may guess it. */
+	rnotify_obj_hold(&ep->obj);
 	mutex_lock(&ep->mutex);
 	ret = start(ep, arg);
 	if (ret)
@@ -149,10 +150,12 @@ int rnotify_connect(struct rnotify_ctx *ctx, struct rnotify_connect *arg,
 	rnotify_ep_timer_start(ep);
 	rnotify_obj_publish(&ep->obj);
 	mutex_unlock(&ep->mutex);
+	rnotify_obj_put(&ep->obj);
 	return 0;
 
 err_unreserve:
 	mutex_unlock(&ep->mutex);
+	rnotify_obj_put(&ep->obj);
 	rnotify_obj_unreserve(&ep->obj);
 err_ring:
 	rnotify_ring_forget(ep->ring, ep);

@@ -261,6 +261,11 @@ static void receive_goodbye(struct rnotify_ep *ep,
 	spin_lock_bh(&ep->lock);
 	ep->goodbye = true;
 	rnotify_ep_fail_locked(ep, reason, -ECONNRESET, 0, 0);
+	/* The CM's disconnect, on another queue pair, may have been faster. */
+	if (ep->down.reason == RNOTIFY_REASON_PEER_CLOSE)
+		ep->down.reason = reason;
+	/* Who lingers need not any more. */
+	wake_up_all(&ep->wait);
 	spin_unlock_bh(&ep->lock);
 }
 

@@ -18,8 +18,13 @@ static void rdev_put(struct rnotify_dev *dev)
 
 static bool dev_usable(struct ib_device *ib)
 {
-	/* FRWR makes the keys, RC carries the writes. */
-	return ib->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS &&
+	/*
+	 * FRWR makes the keys, RC carries the writes; a message is a header and
+	 * a payload. iWARP has no write with immediate.
+	 */
+	return !rdma_protocol_iwarp(ib, rdma_start_port(ib)) &&
+	       ib->attrs.max_send_sge >= 2 &&
+	       ib->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS &&
 	       ib->attrs.max_fast_reg_page_list_len > 0;
 }
 

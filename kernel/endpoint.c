@@ -141,8 +141,10 @@ void rnotify_ep_fail(struct rnotify_ep *ep, u16 reason, int error)
 void rnotify_ep_close(struct rnotify_ep *ep)
 {
 	spin_lock_bh(&ep->lock);
-	ep->local_reason = ep->obj.ctx->closing ? RNOTIFY_REASON_PEER_EXIT :
-						  RNOTIFY_REASON_LOCAL_CLOSE;
+	if (ep->state < RNOTIFY_EP_CLOSING)
+		ep->local_reason = READ_ONCE(ep->obj.ctx->closing) ?
+				   RNOTIFY_REASON_PEER_EXIT :
+				   RNOTIFY_REASON_LOCAL_CLOSE;
 	rnotify_ep_fail_locked(ep, RNOTIFY_REASON_LOCAL_CLOSE, 0, 0, 0);
 	spin_unlock_bh(&ep->lock);
 }
@@ -165,6 +167,7 @@ void rnotify_ep_established(struct rnotify_ep *ep)
 		rnotify_ep_event(ep, &ev, RNOTIFY_EVENT_ESTABLISHED);
 		rnotify_ring_put(ep->ring, &ep->rv_life, &ev);
 		rnotify_ep_transition(ep, RNOTIFY_EP_ESTABLISHED);
+		ep->told = true;
 		ep->stall_tail = ep->sq_tail;
 		ep->stall_since = jiffies;
 	}
@@ -181,9 +184,7 @@ void rnotify_ep_consumed(struct rnotify_ep *ep)
 {
 	rnotify_ctrl_credit(ep);
 	spin_lock_bh(&ep->lock);
-	/* Sleepers read room_seq under this lock before they went to sleep. */
-	if (ep->want_write || waitqueue_active(&ep->wait))
-		rnotify_tx_wake(ep);
+	rnotify_tx_wake(ep);
 	spin_unlock_bh(&ep->lock);
 }
 
@@ -200,7 +201,8 @@ static void ep_work_fn(struct work_struct *work)
 		spin_unlock_bh(&ep->lock);
 	}
 	rnotify_connect_step(ep, pending);
-	if (READ_ONCE(ep->state) == RNOTIFY_EP_CLOSING)
+	/* Without an id CONNECT has failed, and cleans up by itself. */
+	if (READ_ONCE(ep->state) == RNOTIFY_EP_CLOSING && ep->cm_id)
 		rnotify_ep_teardown(ep);
 	mutex_unlock(&ep->mutex);
 	rnotify_obj_put(&ep->obj);
@@ -268,7 +270,7 @@ int rnotify_ep_set_eventfd(struct rnotify_ep *ep, int fd)
 
 	spin_lock_bh(&ep->ring->lock);
 	pending = ep->rv_rx.in_ring ||
-		  READ_ONCE(ep->state) == RNOTIFY_EP_CLOSED;
+		  READ_ONCE(ep->state) >= RNOTIFY_EP_CLOSING;
 	spin_unlock_bh(&ep->ring->lock);
 	if (pending)
 		rnotify_eventfd_notify(&ep->eventfd);

@@ -267,8 +267,11 @@ struct rnotify_listener {
  * @peer_data: the peer's private data (protected by @lock)
  * @peer_data_len: bytes of it (protected by @lock)
  * @local_reason: what GOODBYE shall say (protected by @lock)
- * @goodbye: what the peer's GOODBYE said came; nothing after it counts
- *	(protected by @lock)
+ * @goodbye: the peer's GOODBYE came; nothing after it counts (protected by
+ *	@lock)
+ * @told: ESTABLISHED was written (protected by @lock)
+ * @draining: the queue pair is being turned to ERROR: no receive is posted
+ *	any more
  *
  * @mutex: control path: CM calls and resources
  * @cm_id: ours until CLOSED (protected by @mutex)
@@ -300,6 +303,7 @@ struct rnotify_listener {
  * @sq_used: per class, slots taken and not completed
  * @sq_high: high-water mark of all
  * @sq_broken: a work request failed or was flushed: nothing more completes
+ * @post_failed: the device refused a work request: no other may follow it
  * @sq_unsignaled: work requests since the last signalled one
  * @sq_unsignaled_bytes: bytes of them
  * @sq_bytes: bytes of all work requests that are not completed
@@ -310,6 +314,7 @@ struct rnotify_listener {
  * @max_sge_rd: the same for a READ
  * @room_seq: changes whenever room, credit or state may let a post succeed
  * @want_write: a post got -EAGAIN; counted in rnotify_ctx.nr_blocked
+ * @owe_writable: the user is to be told by WRITABLE
  * @want_wrs: that post needs so many work requests
  * @want_credit: and a data credit
  * @want_event: and a ring entry for TX_DONE
@@ -379,6 +384,8 @@ struct rnotify_ep {
 	u32 peer_data_len;
 	u16 local_reason;
 	bool goodbye;
+	bool told;
+	bool draining;
 
 	struct mutex mutex;
 	struct rdma_cm_id *cm_id;
@@ -411,6 +418,7 @@ struct rnotify_ep {
 	u32 sq_used[RNOTIFY_SQ_CLASSES];
 	u32 sq_high;
 	bool sq_broken;
+	bool post_failed;
 	u32 sq_unsignaled;
 	u32 sq_unsignaled_bytes;
 	u64 sq_bytes;
@@ -421,6 +429,7 @@ struct rnotify_ep {
 	u32 max_sge_rd;
 	u32 room_seq;
 	bool want_write;
+	bool owe_writable;
 	u32 want_wrs;
 	bool want_credit;
 	bool want_event;

@@ -225,8 +225,9 @@ static void dereg_chunks(struct rnotify_export *export)
 	u32 i;
 
 	for (i = 0; i < export->nr_mrs; i++) {
-		if (export->mrs[i])
-			WARN_ON_ONCE(ib_dereg_mr(export->mrs[i]));
+		int ret = export->mrs[i] ? ib_dereg_mr(export->mrs[i]) : 0;
+
+		WARN_ON_ONCE(ret);
 	}
 	kvfree(export->mrs);
 	export->mrs = NULL;

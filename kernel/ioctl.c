@@ -365,11 +365,12 @@ long rnotify_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)
 	u32 size;
 	int ret;
 
-	if (nr >= ARRAY_SIZE(rnotify_ioctl_ops) ||
-	    rnotify_ioctl_ops[nr].cmd != cmd)
+	if (nr >= ARRAY_SIZE(rnotify_ioctl_ops))
 		return -ENOTTY;
-	op = &rnotify_ioctl_ops[array_index_nospec(nr,
-						   ARRAY_SIZE(rnotify_ioctl_ops))];
+	nr = array_index_nospec(nr, ARRAY_SIZE(rnotify_ioctl_ops));
+	op = &rnotify_ioctl_ops[nr];
+	if (op->cmd != cmd)
+		return -ENOTTY;
 
 	if (get_user(size, (u32 __user *)uptr))
 		return -EFAULT;

@@ -333,17 +333,22 @@ static int listener_start(struct rnotify_listener *listener)
 			    listener, RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(id))
 		return PTR_ERR(id);
+	/* Bound ids go with their device: the work must find it. */
+	mutex_lock(&listener->mutex);
+	listener->cm_id = id;
 	ret = listener_bind(id, &listener->addr);
 	/* Read before requests come: the port that was chosen. */
 	listener->addr = id->route.addr.src_addr;
 	if (!ret)
 		ret = rdma_listen(id, listener->backlog);
+	if (ret)
+		listener->cm_id = NULL;
+	mutex_unlock(&listener->mutex);
 	if (ret) {
 		rdma_destroy_id(id);
 		/* What rdma_cm says of an address without an RDMA device. */
 		return ret == -ENODEV ? -EADDRNOTAVAIL : ret;
 	}
-	listener->cm_id = id;
 	return 0;
 }
 

@@ -79,6 +79,20 @@ static void map_free(struct rnotify_map *map)
 	kfree(map);
 }
 
+/* The removal of another device may unlink its map at any time. */
+static bool map_exists(struct rnotify_region *region,
+		       const struct rnotify_dev *dev)
+{
+	struct rnotify_map *map;
+	bool found = false;
+
+	spin_lock_bh(&region->lock);
+	list_for_each_entry(map, &region->maps, list)
+		found |= map->dev == dev;
+	spin_unlock_bh(&region->lock);
+	return found;
+}
+
 /**
  * rnotify_map_create() - make sure that a region is mapped for a device
  * @region: region; its mutex is held
@@ -93,10 +107,8 @@ int rnotify_map_create(struct rnotify_region *region, struct rnotify_dev *dev)
 	lockdep_assert_held(&region->mutex);
 	if (region->dead)
 		return -ENOENT;
-	list_for_each_entry(map, &region->maps, list) {
-		if (map->dev == dev)
-			return 0;
-	}
+	if (map_exists(region, dev))
+		return 0;
 
 	map = map_alloc(region, dev);
 	if (IS_ERR(map))

@@ -302,7 +302,8 @@ static int count_wrs(struct rnotify_build *b)
 		pos += fill_sge(b, pos, remote_left(b, pos), NULL, max_sge(b),
 				&nr);
 		b->nr_wrs++;
-	} while (pos < b->op->length);
+	} while (pos < b->op->length &&
+		 b->nr_wrs <= b->ep->params.send_depth);
 
 	b->notify = b->info->imm && b->nr_wrs > 1 && !is_send(b->info);
 	b->nr_wrs += b->notify;
@@ -315,16 +316,6 @@ static int count_wrs(struct rnotify_build *b)
 	return 0;
 }
 
-/* An entry for TX_DONE; if there is none, its consumption will be told. */
-static bool promise_event(struct rnotify_ep *ep)
-{
-	if (rnotify_ring_promise(ep->ring, &ep->rv_tx, 1))
-		return true;
-	rnotify_ring_set_blocked(ep->ring, &ep->rv_tx);
-	/* It may have been consumed just before. */
-	return rnotify_ring_promise(ep->ring, &ep->rv_tx, 1);
-}
-
 static bool try_resources(struct rnotify_build *b)
 {
 	struct rnotify_ep *ep = b->ep;
@@ -333,7 +324,8 @@ static bool try_resources(struct rnotify_build *b)
 		return false;
 	if (b->info->credit && !rnotify_credit_left(&ep->credit))
 		return false;
-	if ((b->op->flags & RNOTIFY_OP_F_SIGNALED) && !promise_event(ep))
+	if ((b->op->flags & RNOTIFY_OP_F_SIGNALED) &&
+	    !rnotify_ring_promise_or_block(ep->ring, &ep->rv_tx))
 		return false;
 	return !b->info->credit || rnotify_credit_use(&ep->credit);
 }

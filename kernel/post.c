@@ -104,10 +104,8 @@ static int map_region(struct rnotify_ep *ep, struct rnotify_region *region)
 }
 
 /* Notes under the lock that a post was refused for want of room. */
-static void note_blocked(struct rnotify_ep *ep, bool nonblock)
+static void note_blocked(struct rnotify_ep *ep)
 {
-	if (!nonblock)
-		return;
 	ep->eagain++;
 	if (!ep->want_write) {
 		ep->want_write = true;
@@ -133,7 +131,8 @@ struct rnotify_run {
 	bool nonblock;
 };
 
-static int post_run_locked(struct rnotify_batch *batch, struct rnotify_run *run)
+static int post_run_locked(struct rnotify_batch *batch, struct rnotify_run *run,
+			   bool note)
 {
 	struct rnotify_ep *ep = run->ep;
 	int ret = 0;
@@ -148,8 +147,8 @@ static int post_run_locked(struct rnotify_batch *batch, struct rnotify_run *run)
 	}
 	rnotify_chain_flush(ep, true);
 	run->seq = ep->room_seq;
-	if (ret == -EAGAIN)
-		note_blocked(ep, run->nonblock);
+	if (ret == -EAGAIN && note)
+		note_blocked(ep);
 	spin_unlock_bh(&ep->lock);
 	return ret;
 }
@@ -170,31 +169,37 @@ static int wait_room(struct rnotify_run *run, long *timeout)
 	return left ? 0 : -ETIMEDOUT;
 }
 
+/*
+ * Not at the first refusal: the user may have consumed events since somebody
+ * looked. And after the refusal was noted, once more (G-H), since only from then
+ * on is consumption told.
+ */
+static int post_or_refuse(struct rnotify_batch *batch, struct rnotify_run *run)
+{
+	int ret;
+
+	ret = post_run_locked(batch, run, false);
+	if (ret != -EAGAIN)
+		return ret;
+	rnotify_ring_reclaim(run->ep->ring);
+	ret = post_run_locked(batch, run, run->nonblock);
+	if (ret == -EAGAIN)
+		rnotify_ring_reclaim(run->ep->ring);
+	return ret;
+}
+
 static int post_run(struct rnotify_batch *batch, struct rnotify_run *run,
 		    long *timeout)
 {
-	bool looked = false;
 	int ret;
 
 	for (;;) {
-		/*
-		 * The first refusal is not the last word: the user may have
-		 * consumed events since somebody looked.
-		 */
-		bool nonblock = run->nonblock;
-
-		run->nonblock = nonblock && looked;
-		ret = post_run_locked(batch, run);
-		run->nonblock = nonblock;
+		ret = post_or_refuse(batch, run);
 		if (ret == -ENXIO) {
 			u32 i = run->first + run->done;
 
 			ret = map_region(run->ep, batch->prep[i].region);
-		} else if (ret == -EAGAIN && !looked) {
-			looked = true;
-			rnotify_ring_reclaim(run->ep->ring);
-			ret = 0;
-		} else if (ret == -EAGAIN && !nonblock) {
+		} else if (ret == -EAGAIN && !run->nonblock) {
 			ret = wait_room(run, timeout);
 		} else {
 			return ret;
@@ -279,10 +284,11 @@ int rnotify_post(struct rnotify_ctx *ctx, struct rnotify_post *arg,
 	int ret = 0;
 
 	arg->accepted = 0;
-	arg->error = 0;
+	arg->error = -EINVAL;
 	if (!arg->nr_ops || arg->nr_ops > RNOTIFY_POST_MAX ||
 	    arg->op_size != sizeof(struct rnotify_op))
 		return -EINVAL;
+	arg->error = -ENOMEM;
 	batch = kmalloc(sizeof(*batch), GFP_KERNEL_ACCOUNT);
 	if (!batch)
 		return -ENOMEM;

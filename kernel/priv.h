@@ -20,12 +20,17 @@
  *
  *	rnotify_region.mutex
  *	  rnotify_ep.mutex		(control path, sleeps)
+ *	    rnotify_export.mutex
  *	    rdma_cm's handler mutex
  *	      rnotify_dev_mutex
  *	      rnotify_ep.lock		(BH)
  *	        rnotify_region.lock	(BH)
  *	        rnotify_ring.lock	(BH)
  *	          wait queues
+ *
+ * On their own, with none of the above inside: rnotify_ctx.setup_mutex,
+ * rnotify_listener.mutex (outside of rdma_cm's), rnotify_region.pages_mutex
+ * (inside the mmap lock), rnotify_ring.read_mutex.
  *
  * rdma_cm calls our handlers with its handler mutex held. They take only
  * spinlocks, record what happened, and queue rnotify_ep.work; they never take
@@ -177,7 +182,8 @@ void rnotify_obj_destroy_all(struct rnotify_ctx *ctx);
  *	with @mutex and @lock)
  * @exports: of this region (protected by @mutex)
  * @lock: protects @maps; BH
- * @maps: a map for each device it was used on (writers hold @mutex and @lock)
+ * @maps: a map for each device it was used on (protected by @lock; added with
+ *	@mutex, removed with rnotify_dev_mutex)
  * @wait: woken when a map falls idle
  */
 struct rnotify_region {

@@ -13,9 +13,10 @@
 /* ib_drain_qp() posts one more to each queue. */
 #define RNOTIFY_QP_DRAIN	1u
 
-/* Enough for a header and 24 KiB that lie anywhere; costs 16 bytes a WQE. */
-#define RNOTIFY_SGE_MIN		8u
-/* The same for the largest message. */
+/*
+ * A header and the largest message, lying anywhere: what the peer takes is not
+ * known when an active side makes its QP. Costs 16 bytes a WQE each.
+ */
 #define RNOTIFY_SGE_MAX		(2u + RNOTIFY_MSG_SIZE_MAX / PAGE_SIZE + 1u)
 
 /*
@@ -35,9 +36,7 @@ static int qp_sizes(struct rnotify_ep *ep, struct ib_qp_init_attr *attr)
 	ep->sq_mask = roundup_pow_of_two(ep->sq_size) - 1;
 	ep->rq_size = ep->params.recv_depth + RNOTIFY_CTRL_WINDOW +
 		      RNOTIFY_RQ_CREDIT + RNOTIFY_RQ_GOODBYE;
-	ep->max_sge = clamp_t(u32, 3 + ep->ring->msg_size / PAGE_SIZE,
-			      RNOTIFY_SGE_MIN, RNOTIFY_SGE_MAX);
-	ep->max_sge = min_t(u32, ep->max_sge, dev->max_send_sge);
+	ep->max_sge = min_t(u32, RNOTIFY_SGE_MAX, dev->max_send_sge);
 	ep->max_sge_rd = clamp_t(u32, dev->max_sge_rd, 1, ep->max_sge);
 
 	attr->cap.max_send_wr = ep->sq_size + RNOTIFY_QP_DRAIN;
@@ -196,7 +195,8 @@ int rnotify_qp_create(struct rnotify_ep *ep)
 
 /**
  * rnotify_qp_destroy() - undo rnotify_qp_create(), also half of it
- * @ep: endpoint whose QP, if any, is drained; mutex held
+ * @ep: endpoint whose QP, if any, is drained; mutex held. It stays attached to
+ *	its device
  *
  * Context: process, sleeps.
  */
@@ -229,5 +229,4 @@ void rnotify_qp_destroy(struct rnotify_ep *ep)
 	ep->chain_wr = NULL;
 	ep->rx = NULL;
 	ep->tx = NULL;
-	rnotify_dev_detach(ep);
 }

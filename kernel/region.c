@@ -220,7 +220,8 @@ static int region_check(const struct rnotify_register *arg)
 	if (check_add_overflow(arg->addr, arg->length, &end) ||
 	    end > U64_MAX - PAGE_SIZE)
 		return -EINVAL;
-	return 0;
+	/* What the scatter tables can count. */
+	return arg->length >> PAGE_SHIFT >= INT_MAX ? -ENOMEM : 0;
 }
 
 static struct rnotify_region *region_alloc(struct rnotify_ctx *ctx,

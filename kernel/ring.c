@@ -58,6 +58,7 @@ struct rnotify_ring *rnotify_ring_create(u32 entries, u32 msg_size)
 	ring->entries = entries;
 	spin_lock_init(&ring->lock);
 	rnotify_ring_wake_init(ring);
+	mutex_init(&ring->read_mutex);
 	INIT_LIST_HEAD(&ring->consumed);
 	INIT_DELAYED_WORK(&ring->kick_work, kick_work_fn);
 	ring->msg_size = msg_size;
@@ -149,23 +150,6 @@ static void ring_clear_blocked(struct rnotify_ring *ring,
 	ring_update_kick(ring);
 }
 
-/**
- * rnotify_ring_set_blocked() - tell rnotify_resv.ep of the next consumption
- * @ring: ring
- * @resv: reservation of kind PLAIN, with an endpoint
- */
-void rnotify_ring_set_blocked(struct rnotify_ring *ring,
-			      struct rnotify_resv *resv)
-{
-	spin_lock_bh(&ring->lock);
-	if (!resv->blocked) {
-		resv->blocked = true;
-		ring->nr_starved++;
-		ring_update_kick(ring);
-	}
-	spin_unlock_bh(&ring->lock);
-}
-
 /*
  * Entries still in the ring outlive their reservation as orphans: their space
  * comes back when the user consumes them.
@@ -237,6 +221,33 @@ bool rnotify_ring_promise(struct rnotify_ring *ring, struct rnotify_resv *resv,
 	ok = resv->nr - resv->in_ring - resv->promised >= nr;
 	if (ok)
 		resv->promised += nr;
+	spin_unlock_bh(&ring->lock);
+	return ok;
+}
+
+/**
+ * rnotify_ring_promise_or_block() - count on one entry, or be told
+ * @ring: ring
+ * @resv: reservation of kind PLAIN, with an endpoint
+ *
+ * Return: false if there is no free entry. Then the consumption of the next one
+ * is told to the endpoint (rnotify_ep_consumed()), and the reader is asked for
+ * a KICK meanwhile.
+ */
+bool rnotify_ring_promise_or_block(struct rnotify_ring *ring,
+				   struct rnotify_resv *resv)
+{
+	bool ok;
+
+	spin_lock_bh(&ring->lock);
+	ok = resv->nr - resv->in_ring - resv->promised >= 1;
+	if (ok) {
+		resv->promised++;
+	} else if (!resv->blocked) {
+		resv->blocked = true;
+		ring->nr_starved++;
+		ring_update_kick(ring);
+	}
 	spin_unlock_bh(&ring->lock);
 	return ok;
 }
@@ -510,19 +521,18 @@ bool rnotify_ring_put_rx(struct rnotify_ring *ring, struct rnotify_ep *ep,
 			       ev->notify.byte_len);
 		}
 		ring_commit(ring, &ep->rv_rx, ev, slot);
+		if (!rnotify_grant_peer_left(&ep->grant))
+			rnotify_ring_starved(ring, ep, true);
+		/*
+		 * H: the user may have consumed between the reclaim above and
+		 * its seeing the new prod, or need_kick; look once more.
+		 */
+		smp_mb();
+		ring_reclaim_locked(ring);
 		if (ep->rv_rx.in_ring == 1)
 			rnotify_eventfd_notify(&ep->eventfd);
-		if (!rnotify_grant_peer_left(&ep->grant)) {
-			rnotify_ring_starved(ring, ep, true);
-			/*
-			 * H: the user may have consumed between the reclaim
-			 * above and its seeing need_kick; look once more.
-			 */
-			smp_mb();
-			ring_reclaim_locked(ring);
-			if (rnotify_grant_due(&ep->grant))
-				ring_list_ep(ring, ep);
-		}
+		if (rnotify_grant_due(&ep->grant))
+			ring_list_ep(ring, ep);
 	}
 	spin_unlock_bh(&ring->lock);
 	ring_tell_consumed(ring);

@@ -61,6 +61,7 @@ struct rnotify_resv {
  * @events: entries, mapped read-only behind @head
  * @tail: page mapped read-write: hostile
  * @msgs: message area, mapped read-only
+ * @read_mutex: one read() at a time
  * @wq: sleepers: poll, read, WAIT
  * @wait_more: sleepers that want more than a non-empty ring
  * @last_end: index of the latest event that was the last of an endpoint or
@@ -89,6 +90,7 @@ struct rnotify_ring {
 	struct rnotify_ring_tail *tail;
 	void *msgs;
 
+	struct mutex read_mutex;
 	wait_queue_head_t wq;
 	atomic_t wait_more;
 	u32 last_end;
@@ -127,11 +129,11 @@ int rnotify_ring_reserve(struct rnotify_ring *ring, struct rnotify_resv *resv,
 			 u32 nr);
 void rnotify_ring_unreserve(struct rnotify_ring *ring,
 			    struct rnotify_resv *resv);
-void rnotify_ring_set_blocked(struct rnotify_ring *ring,
-			      struct rnotify_resv *resv);
 void rnotify_ring_retire(struct rnotify_ring *ring, struct rnotify_resv *resv);
 bool rnotify_ring_promise(struct rnotify_ring *ring, struct rnotify_resv *resv,
 			  u32 nr);
+bool rnotify_ring_promise_or_block(struct rnotify_ring *ring,
+				   struct rnotify_resv *resv);
 u32 rnotify_ring_free(struct rnotify_ring *ring, struct rnotify_resv *resv);
 void rnotify_ring_unpromise(struct rnotify_ring *ring,
 			    struct rnotify_resv *resv);

@@ -10,15 +10,20 @@
 #include "ring_math.h"
 
 /*
- * The user's cons if it can be right, else what we know for certain. @prod was
- * read before.
+ * A snapshot of what is unconsumed. cons is the user's if it can be right, else
+ * what we know for certain. prod is read last: the others never pass it.
  */
-static u32 ring_cons(struct rnotify_ring *ring, u32 prod)
+static u32 ring_snapshot(struct rnotify_ring *ring, u32 *cons)
 {
-	u32 cons = READ_ONCE(ring->tail->cons);
 	u32 reclaimed = READ_ONCE(ring->reclaimed);
+	u32 prod;
 
-	return rnotify_ring_cons_ok(reclaimed, prod, cons) ? cons : reclaimed;
+	*cons = READ_ONCE(ring->tail->cons);
+	smp_rmb();
+	prod = smp_load_acquire(&ring->head->prod);	/* C */
+	if (!rnotify_ring_cons_ok(reclaimed, prod, *cons))
+		*cons = reclaimed;
+	return rnotify_ring_used(prod, *cons);
 }
 
 /**
@@ -30,11 +35,10 @@ static u32 ring_cons(struct rnotify_ring *ring, u32 prod)
  */
 u32 rnotify_ring_pending(struct rnotify_ring *ring)
 {
-	u32 prod;
+	u32 cons;
 
 	smp_mb();					/* G: pairs with H */
-	prod = READ_ONCE(ring->prod);
-	return rnotify_ring_used(prod, ring_cons(ring, prod));
+	return ring_snapshot(ring, &cons);
 }
 
 /**
@@ -58,7 +62,7 @@ bool rnotify_ring_enough(struct rnotify_ring *ring, u32 min_events)
 
 /**
  * rnotify_ring_read() - copy events out and consume them
- * @ring: ring
+ * @ring: ring; its read_mutex is held
  * @to: where to; whole events only
  *
  * The user who mixes this with consuming through the mapping from another
@@ -70,15 +74,13 @@ bool rnotify_ring_enough(struct rnotify_ring *ring, u32 min_events)
 ssize_t rnotify_ring_read(struct rnotify_ring *ring, struct iov_iter *to)
 {
 	const size_t size = sizeof(struct rnotify_event);
-	u32 nr, i, prod, cons;
+	u32 nr, i, cons;
 
+	lockdep_assert_held(&ring->read_mutex);
 	if (iov_iter_count(to) < size)
 		return -EINVAL;
 
-	prod = smp_load_acquire(&ring->head->prod);	/* C */
-	cons = ring_cons(ring, prod);
-	nr = min_t(u64, rnotify_ring_used(prod, cons),
-		   iov_iter_count(to) / size);
+	nr = min_t(u64, ring_snapshot(ring, &cons), iov_iter_count(to) / size);
 	for (i = 0; i < nr; i++) {
 		u32 slot = rnotify_ring_slot(cons + i, ring->entries);
 

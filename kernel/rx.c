@@ -48,12 +48,13 @@ int rnotify_rx_post_all(struct rnotify_ep *ep)
  * A NOTIFY or MESSAGE. What comes after the peer's GOODBYE, or without credit
  * while we close, is a device's replay (rxe before 6.12.117 repeats the last
  * packet when a QP turns to ERROR): dropped. Without credit at any other time
- * the peer lies.
+ * the peer lies. Data of an endpoint that was closed before it was established
+ * have nobody to go to.
  */
 static int rx_deliver(struct rnotify_ep *ep, struct rnotify_event *ev,
 		      const void *payload)
 {
-	if (READ_ONCE(ep->goodbye))
+	if (READ_ONCE(ep->goodbye) || !READ_ONCE(ep->told))
 		return 0;
 	if (!rnotify_ring_put_rx(ep->ring, ep, ev, payload))
 		return READ_ONCE(ep->state) == RNOTIFY_EP_ESTABLISHED ?
@@ -143,6 +144,8 @@ static int rx_handle(struct rnotify_ep *ep, const struct ib_wc *wc, u32 i)
 	case IB_WC_RECV_RDMA_WITH_IMM:
 		return rx_notify(ep, wc);
 	case IB_WC_RECV:
+		if (wc->wc_flags & IB_WC_WITH_INVALIDATE)
+			return -EPROTO;
 		return rx_send(ep, wc, i);
 	default:
 		return -EPROTO;
@@ -190,6 +193,8 @@ void rnotify_rx_done(struct ib_cq *cq, struct ib_wc *wc)
 		rnotify_ep_fail(ep, ret == -ENOMEM ? RNOTIFY_REASON_RESOURCES :
 				RNOTIFY_REASON_PROTOCOL, ret);
 
+	if (READ_ONCE(ep->draining))
+		return;
 	ret = rx_post(ep, rx);
 	if (ret)
 		rnotify_ep_fail(ep, RNOTIFY_REASON_TRANSPORT, ret);

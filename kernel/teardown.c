@@ -71,6 +71,7 @@ static void reject_request(struct rnotify_ep *ep)
 
 static void drain(struct rnotify_ep *ep)
 {
+	WRITE_ONCE(ep->draining, true);
 	if (ep->conn_sent)
 		rdma_disconnect(ep->cm_id);
 	if (ep->qp)

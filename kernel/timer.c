@@ -17,10 +17,16 @@
 /* Slower than any link that is worth waiting for; an emulated one included. */
 #define RNOTIFY_MIN_BYTES_PER_S	(128u << 10)
 
+/* Bytes under way buy no more than so many times keepalive_ms. */
+#define RNOTIFY_PATIENCE_MAX	4
+
 static unsigned long patience(const struct rnotify_ep *ep)
 {
-	return msecs_to_jiffies(ep->params.keepalive_ms / 2) +
-	       div_u64(ep->sq_bytes * HZ, RNOTIFY_MIN_BYTES_PER_S);
+	u64 more = div_u64(ep->sq_bytes * HZ, RNOTIFY_MIN_BYTES_PER_S);
+	u32 ms = ep->params.keepalive_ms;
+
+	return msecs_to_jiffies(ms / 2) +
+	       min_t(u64, more, RNOTIFY_PATIENCE_MAX * msecs_to_jiffies(ms));
 }
 
 static void tick_established(struct rnotify_ep *ep)

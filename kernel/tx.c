@@ -129,6 +129,9 @@ void rnotify_post_wr(struct rnotify_ep *ep, struct ib_send_wr *wr)
 	int ret;
 
 	lockdep_assert_held(&ep->lock);
+	/* Nothing may follow a hole: the flush gives these their outcome. */
+	if (ep->post_failed)
+		return;
 	for (i = wr; i; i = i->next) {
 		struct rnotify_tx *tx = container_of(i->wr_cqe,
 						     struct rnotify_tx, cqe);
@@ -145,8 +148,10 @@ void rnotify_post_wr(struct rnotify_ep *ep, struct ib_send_wr *wr)
 		}
 	}
 	ret = ib_post_send(ep->qp, wr, &bad);
-	if (ret)
+	if (ret) {
+		ep->post_failed = true;
 		rnotify_ep_fail_locked(ep, RNOTIFY_REASON_TRANSPORT, ret, 0, 0);
+	}
 }
 
 /**
@@ -198,33 +203,45 @@ static bool may_write(struct rnotify_ep *ep)
 	       (!ep->want_event || rnotify_ring_free(ep->ring, &ep->rv_tx));
 }
 
+/*
+ * The WRITABLE event. While the one before is unconsumed it stays owed: its
+ * consumption brings us here again.
+ */
+static void pay_writable(struct rnotify_ep *ep)
+{
+	struct rnotify_event ev = {};
+
+	if (!rnotify_ring_promise_or_block(ep->ring, &ep->rv_writable))
+		return;
+	ep->owe_writable = false;
+	rnotify_ep_event(ep, &ev, RNOTIFY_EVENT_WRITABLE);
+	rnotify_ring_put(ep->ring, &ep->rv_writable, &ev);
+}
+
 /**
  * rnotify_tx_wake() - room, credit or state changed
  * @ep: endpoint; lock held
  *
- * Wakes blocked posters. A poster that got -EAGAIN is told by WRITABLE; an
- * unconsumed one from before serves as well, since the user acts on it later
- * than now.
+ * Wakes blocked posters. A poster that got -EAGAIN is told by EPOLLOUT and
+ * WRITABLE.
  */
 void rnotify_tx_wake(struct rnotify_ep *ep)
 {
-	struct rnotify_event ev = {};
+	bool up = ep->state == RNOTIFY_EP_ESTABLISHED;
 
 	lockdep_assert_held(&ep->lock);
 	ep->room_seq++;
 	if (wq_has_sleeper(&ep->wait))
 		wake_up_all(&ep->wait);
-	if (!ep->want_write || !may_write(ep))
-		return;
 
-	ep->want_write = false;
-	atomic_dec(&ep->obj.ctx->nr_blocked);
-	if (ep->state == RNOTIFY_EP_ESTABLISHED &&
-	    rnotify_ring_promise(ep->ring, &ep->rv_writable, 1)) {
-		rnotify_ep_event(ep, &ev, RNOTIFY_EVENT_WRITABLE);
-		rnotify_ring_put(ep->ring, &ep->rv_writable, &ev);
+	if (ep->want_write && may_write(ep)) {
+		ep->want_write = false;
+		ep->owe_writable = true;
+		atomic_dec(&ep->obj.ctx->nr_blocked);
+		wake_up_poll(&ep->ring->wq, EPOLLOUT | EPOLLWRNORM);
 	}
-	wake_up_poll(&ep->ring->wq, EPOLLOUT | EPOLLWRNORM);
+	if (ep->owe_writable && up)
+		pay_writable(ep);
 }
 
 static void tx_event(struct rnotify_ep *ep, const struct rnotify_tx *tx,

@@ -16,7 +16,8 @@
  * The payload lies in memory that the user may change at any time: it is
  * copied once, and only the copy is looked at.
  */
-static int uring_post(struct rnotify_ctx *ctx, struct io_uring_cmd *cmd)
+static int uring_post(struct rnotify_ctx *ctx, struct io_uring_cmd *cmd,
+		      unsigned int issue_flags)
 {
 	struct rnotify_uring_post sqe;
 	struct rnotify_post arg = {};
@@ -29,7 +30,11 @@ static int uring_post(struct rnotify_ctx *ctx, struct io_uring_cmd *cmd)
 	arg.nr_ops = sqe.nr_ops;
 	arg.op_size = sizeof(struct rnotify_op);
 	ret = rnotify_post(ctx, &arg, true);
-	return ret ?: arg.accepted;
+	if (ret != -EAGAIN)
+		return ret ?: arg.accepted;
+	/* Returned, it would make io_uring try again from a worker. */
+	io_uring_cmd_done(cmd, -EAGAIN, 0, issue_flags);
+	return -EIOCBQUEUED;
 }
 
 #ifdef RNOTIFY_URING_CANCEL
@@ -58,7 +63,7 @@ static int uring_wait(struct rnotify_ring *ring, struct io_uring_cmd *cmd,
 {
 	struct rnotify_waiter *waiter = to_waiter(cmd);
 	struct rnotify_uring_wait sqe;
-	int ret = -EIOCBQUEUED;
+	bool over = false;
 
 	memcpy(&sqe, rnotify_uring_payload(cmd), sizeof(sqe));
 	if (sqe.flags || sqe.reserved)
@@ -67,19 +72,18 @@ static int uring_wait(struct rnotify_ring *ring, struct io_uring_cmd *cmd,
 		return -EINVAL;
 
 	rnotify_ring_reclaim(ring);
+	INIT_LIST_HEAD(&waiter->node);
 	waiter->min_events = sqe.min_events;
 	waiter->over = wait_over;
 	/* Before it can complete: afterwards the command may be gone. */
 	io_uring_cmd_mark_cancelable(cmd, issue_flags);
 	spin_lock_bh(&ring->lock);
-	if (rnotify_ring_enough(ring, sqe.min_events)) {
-		INIT_LIST_HEAD(&waiter->node);
-		ret = 0;
-	} else {
+	if (rnotify_ring_enough(ring, sqe.min_events))
+		over = true;
+	else
 		list_add_tail(&waiter->node, &ring->waiters);
-	}
 	spin_unlock_bh(&ring->lock);
-	if (!ret)
+	if (over)
 		io_uring_cmd_done(cmd, 0, 0, issue_flags);
 	return -EIOCBQUEUED;
 }
@@ -122,7 +126,7 @@ int rnotify_uring_cmd(struct io_uring_cmd *cmd, unsigned int issue_flags)
 		return -EBADFD;
 	switch (READ_ONCE(cmd->cmd_op)) {
 	case RNOTIFY_IOCTL_POST:
-		return uring_post(ctx, cmd);
+		return uring_post(ctx, cmd, issue_flags);
 #ifdef RNOTIFY_URING_CANCEL
 	case RNOTIFY_IOCTL_WAIT:
 		return uring_wait(ring, cmd, issue_flags);
