@@ -1,0 +1,134 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1 OR MIT
+#
+# `rnotify send` and `recv` in one guest: sizes, windows, depths, addresses, pipes.
+# What has arrived is compared byte by byte, and the notifications are counted.
+#
+# rvm: limit=120
+# shellcheck source=selftests/vm/guest/tap.sh disable=SC1091
+. /etc/vm/tap.sh
+cd /tmp || exit 1
+
+# Less on slow kernels
+size=$((RNOTIFY_SLOW > 9 ? 700001 : 5000001))
+port=7800
+address=$RNOTIFY_ADDR
+
+statistic() {
+	sed -n "s/^$2: *//p" "$1" | tail -n 1
+}
+
+# listening LOG: until the receiver says that it is
+listening() {
+	i=0
+	until grep -q '^listening' "$1"; do
+		i=$((i + 1))
+		[ $i -lt 600 ] || return 1
+		sleep 0.1
+	done
+}
+
+# transfer FILE NOTIFICATIONS "RECV OPTIONS" "SEND OPTIONS"
+transfer() {
+	port=$((port + 1))
+	rm -f out
+	# shellcheck disable=SC2086 # options are words
+	rnotify recv --listen "$address:$port" --out out $3 >recv.log 2>&1 &
+	pid=$!
+	listening recv.log || return 1
+	# shellcheck disable=SC2086
+	rnotify send -q $4 "$1" "$address:$port" >send.log 2>&1
+	sent=$?
+	wait $pid
+	received=$?
+	if [ $sent$received = 00 ] && cmp -s "$1" out && [ ! -e out.part ] &&
+	   [ "$(statistic recv.log notifications)" = "$2" ] &&
+	   [ "$(statistic send.log notifications)" = "$2" ] &&
+	   [ "$(statistic recv.log bytes)" = "$(stat -c %s "$1")" ] &&
+	   [ "$(statistic recv.log wakeups)" -le "$2" ] &&
+	   [ "$(statistic recv.log sha256)" = "$(sha256sum <"$1" | cut -d' ' -f1)" ]; then
+		return 0
+	fi
+	echo "# send exits with $sent, recv with $received"
+	sed 's/^/# /' recv.log send.log
+	return 1
+}
+
+blocks() {
+	echo $((($1 + $2 - 1) / $2 + 1))
+}
+
+# Standard input to standard output
+pipes() {
+	port=$((port + 1))
+	rnotify recv -l "$address:$port" -o - >out 2>recv.log &
+	pid=$!
+	listening recv.log || return 1
+	# shellcheck disable=SC2002 # in pieces as a pipe gives them
+	cat in | rnotify send -q - "$address:$port" >send.log || return 1
+	wait $pid && cmp -s in out && [ "$(statistic recv.log bytes)" = $size ]
+}
+
+# Several files one after the other, to one receiver
+keep() {
+	port=$((port + 1))
+	rnotify recv -k -q -l "$address:$port" -o out >recv.log 2>&1 &
+	pid=$!
+	sleep "$((RNOTIFY_SLOW > 9 ? 5 : 1))"
+	good=0
+	for n in 1 2 3 4 5 6 7 8; do
+		head -c $((n * 1000)) in >part
+		rnotify send -q part "$address:$port" >send.log && cmp -s part out &&
+			good=$((good + 1))
+	done
+	kill $pid
+	wait $pid
+	[ $good = 8 ] && [ "$(grep -c ^sha256 recv.log)" = 8 ]
+}
+
+json() {
+	transfer small 2 --json --json
+	# transfer() expects the other format: only the syntax counts here
+	sed -n '/^{/,/^}/p' recv.log | tr -d '\n ' |
+		grep -q '^{"bytes":1000,"seconds":[0-9.]*,"bytes_per_second":[0-9]*,"notifications":2,"wakeups":[0-9]*,"sha256":"[0-9a-f]*"}$'
+}
+
+head -c $size /dev/urandom >in
+: >empty
+printf x >one
+head -c 1000 in >small
+head -c 262144 in >block
+head -c 262145 in >block1
+
+plan 19
+check "empty file" transfer empty 1
+check "one byte" transfer one 2
+check "one block" transfer block 2
+check "one block and a byte" transfer block1 3
+check "no multiple of the block" transfer in "$(blocks $size 262144)"
+check "blocks of 1000 bytes" transfer in "$(blocks $size 1000)" "" "-b 1000"
+check "blocks of one byte" transfer small 1001 "" "-b 1"
+check "depth 1" transfer in "$(blocks $size 262144)" "" "-d 1"
+check "window of one block" transfer in "$(blocks $size 65536)" "-w 64K -b 64K"
+check "window that is no multiple" transfer in "$(blocks $size 9000)" "-w 100000" "-b 9000"
+check "large blocks" transfer in "$(blocks $size 1048576)" "-w 16M" "-b 1M"
+check "many slots" transfer in "$(blocks $size 4096)" "-w 4M" "-b 4K"
+address="[$RNOTIFY_ADDR6]"
+check "IPv6" transfer block1 3
+address="[$(ip -6 addr show scope link | sed -n 's,.*inet6 \(fe80[^/]*\).*,\1,p' | tail -n 1)%$VM_NETDEV]"
+check "IPv6 link-local" transfer block1 3
+address=$RNOTIFY_ADDR
+check "pipes" pipes
+check "JSON" json
+check "many files" keep
+ln -s target link
+printf old >target
+chmod 600 target
+rnotify recv -q -l "$address:7799" -o link >recv.log &
+pid=$!
+sleep "$((RNOTIFY_SLOW > 9 ? 5 : 1))"
+rnotify send -q small "$address:7799" >send.log
+wait $pid
+check "a link stays a link" test -L link
+check "a private file stays private" test "$(stat -c %a target)" = 600
+finish

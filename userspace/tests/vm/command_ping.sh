@@ -1,0 +1,94 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1 OR MIT
+#
+# `rnotify ping` and `pong`, `info`, and the examples.
+#
+# rvm: limit=90
+# shellcheck source=selftests/vm/guest/tap.sh disable=SC1091
+. /etc/vm/tap.sh
+cd /tmp || exit 1
+
+A=$RNOTIFY_ADDR
+rounds=$((RNOTIFY_SLOW > 9 ? 30 : 300))
+moment=$((RNOTIFY_SLOW > 9 ? 5 : 1))
+
+ping() {
+	rnotify ping -c $rounds "$@" >ping.log 2>&1
+	code=$?
+	sed 's/^/# /' ping.log
+	[ $code = 0 ] && grep -q "^$rounds round trips" ping.log &&
+		grep -q '^min [0-9.]* avg [0-9.]* max [0-9.]*$' ping.log
+}
+
+at_once() {
+	pids=
+	for i in 1 2 3 4 5 6 7 8; do
+		rnotify ping -c 20 -s 1000 "$A" >"ping.$i" 2>&1 &
+		pids="$pids $!"
+	done
+	for pid in $pids; do
+		wait "$pid" || return 1
+	done
+}
+
+json() {
+	rnotify ping -c 20 --json "$A" | tr -d '\n ' |
+		grep -q '^{"size":64,"count":20,"min_us":.*"p99.9":[0-9.]*}$'
+}
+
+# Its samples so far are shown, and the peer goes on
+interrupted() {
+	rnotify ping -i 100 "$A" >ping.log 2>&1 &
+	pid=$!
+	sleep $((2 * moment))
+	kill -INT $pid
+	wait $pid
+	grep -q '^[1-9][0-9]* round trips' ping.log
+}
+
+pong_killed() {
+	rnotify ping --listen "$A:7470" 2>pong2.log &
+	other=$!
+	sleep $moment
+	rnotify ping -i 10 "$A:7470" >ping.log 2>&1 &
+	pid=$!
+	sleep $moment
+	kill -9 $other
+	wait $pid
+	[ $? = 1 ] && grep -q '^rnotify: .*process ended' ping.log
+}
+
+info() {
+	rnotify info | grep -q '^device rxe0: .*'"$A" &&
+		rnotify info --json | tr -d '\n ' | grep -q '"nr_devices":1,"devices":\[{"name":"rxe0"'
+}
+
+examples() {
+	notify_recv "$A:7472" >words &
+	pid=$!
+	sleep $moment
+	notify_send "$A:7472" one two three && notify_send "$A:7472" four
+	sleep $moment
+	kill $pid
+	sort words | tr '\n' ' ' | grep -q '^slot 0: four slot 0: one slot 1: two slot 2: three $'
+}
+
+rnotify pong 2>pong.log &
+pong=$!
+sleep $moment
+
+plan 12
+check "64 bytes" ping "$A"
+check "bare notifications" ping -s 0 "$A"
+check "one byte" ping -s 1 "$A"
+check "16 KiB" ping -s 16K "$A"
+check "spinning first" ping --spin 200 "$A"
+check "eight at once" at_once
+check "JSON" json
+check "interrupted" interrupted
+check "pong killed" pong_killed
+check "pong is still there" kill -0 $pong
+kill $pong
+check "info" info
+check "examples" examples
+finish
