@@ -3,6 +3,7 @@
  * The passive side after the request: ACCEPT and REJECT.
  */
 #include "ep.h"
+#include "listener.h"
 
 /* Why an endpoint can't be accepted or rejected in its state. */
 static int not_requested(const struct rnotify_ep *ep)

@@ -33,9 +33,8 @@ static inline const void *rnotify_uring_payload(const struct io_uring_cmd *cmd)
 #endif
 }
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0) && \
-    LINUX_VERSION_CODE < KERNEL_VERSION(6, 9, 0)
-#define io_uring_cmd_to_pdu(_cmd, _type) ((_type *)&(_cmd)->pdu)
+#ifndef io_uring_cmd_to_pdu	/* a macro from 6.9 on */
+#define io_uring_cmd_to_pdu(cmd, pdu_type) ((pdu_type *)&(cmd)->pdu)
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)

@@ -3,6 +3,7 @@
  * The active side: CONNECT, and its steps on the worker.
  */
 #include "ep.h"
+#include "listener.h"
 
 /* rdma_cm's limits for its own steps; the endpoint's timer ends it before. */
 static int resolve_ms(const struct rnotify_ep *ep)

@@ -16,6 +16,7 @@
 #include <linux/slab.h>
 
 #include "ep.h"
+#include "listener.h"
 
 #define S(_state)	BIT(RNOTIFY_EP_##_state)
 

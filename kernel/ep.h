@@ -9,6 +9,8 @@
 #include "priv.h"
 #include "ring.h"
 
+struct rnotify_listener;
+
 /*
  * Queue budgets beside recv_depth and send_depth. rnotify_qp_sizes() adds them
  * up; rnotify_ep.sq_used[] keeps each class within its own.
@@ -215,33 +217,6 @@ struct rnotify_remote {
 	u32 inflight;
 	struct rnotify_ctrl_item ack;
 	u32 keys[] __counted_by(nr_keys);
-};
-
-/**
- * struct rnotify_listener - an rdma_cm listener
- * @obj: head
- * @cm_id: NULL once the device took it along; see @work
- * @cookie: for events (invariant)
- * @rv: two entries for each of the backlog: request, and the end of a request
- *	that nobody answered
- * @addr: address and port (invariant)
- * @mutex: protects @cm_id
- * @work: destroys @cm_id after device removal
- * @rv_down: for LISTENER_DOWN
- * @backlog: requests that may wait (invariant)
- * @pending: requests that do
- */
-struct rnotify_listener {
-	struct rnotify_obj obj;
-	struct rdma_cm_id *cm_id;
-	u64 cookie;
-	struct rnotify_resv rv;
-	struct sockaddr_storage addr;
-	struct mutex mutex;
-	struct work_struct work;
-	struct rnotify_resv rv_down;
-	u32 backlog;
-	atomic_t pending;
 };
 
 /**
@@ -488,11 +463,6 @@ static inline struct rnotify_export *to_export(struct rnotify_obj *obj)
 	return container_of(obj, struct rnotify_export, obj);
 }
 
-static inline struct rnotify_listener *to_listener(struct rnotify_obj *obj)
-{
-	return container_of(obj, struct rnotify_listener, obj);
-}
-
 /* endpoint.c: life */
 struct rnotify_ep *rnotify_ep_alloc(struct rnotify_ctx *ctx);
 int rnotify_ep_set_params(struct rnotify_ep *ep,
@@ -532,16 +502,6 @@ void rnotify_cm_send_reject(struct rdma_cm_id *id, u16 reason, int error,
 			    u32 len);
 void rnotify_cm_hello(struct rnotify_ep *ep, const struct rnotify_hello *hello);
 void rnotify_cm_tune(struct rnotify_ep *ep);
-
-/* listener.c */
-void rnotify_listener_leave(struct rnotify_ep *ep);
-void rnotify_listener_last_event(struct rnotify_ep *ep,
-				 struct rnotify_event *ev);
-int rnotify_listen(struct rnotify_ctx *ctx, struct rnotify_listen *arg);
-int rnotify_addr_get(struct sockaddr_storage *ss,
-		     const struct rnotify_sockaddr *addr);
-void rnotify_addr_put(struct rnotify_sockaddr *addr,
-		      const struct sockaddr_storage *ss);
 
 /* qp.c: PD, CQ, QP and queues */
 int rnotify_qp_create(struct rnotify_ep *ep);

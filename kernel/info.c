@@ -3,6 +3,7 @@
  * RNOTIFY_IOCTL_ENDPOINT_INFO.
  */
 #include "ep.h"
+#include "listener.h"
 
 static u32 info_state(const struct rnotify_ep *ep)
 {

@@ -8,6 +8,7 @@
 
 #include "ep.h"
 #include "front.h"
+#include "listener.h"
 #include "mmap_layout.h"
 #include "ring.h"
 

@@ -8,6 +8,7 @@
 #include <net/ipv6.h>
 
 #include "ep.h"
+#include "listener.h"
 
 #define RNOTIFY_BACKLOG_DEFAULT	16u
 #define RNOTIFY_BACKLOG_MAX	1024u

@@ -169,9 +169,8 @@ void rnotify_map_put(struct rnotify_map *map)
 	 * knows that we are done with the map. Waking inside keeps the region.
 	 */
 	spin_lock_bh(&region->lock);
-	/* The sleeper looks under the lock, after it went on the queue. */
 	if (atomic_dec_and_test(&map->inflight) &&
-	    waitqueue_active(&region->wait))
+	    wq_has_sleeper(&region->wait))
 		wake_up(&region->wait);
 	spin_unlock_bh(&region->lock);
 }

@@ -19,7 +19,7 @@ static u32 ring_snapshot(struct rnotify_ring *ring, u32 *cons)
 	u32 prod;
 
 	*cons = READ_ONCE(ring->tail->cons);
-	smp_rmb();
+	smp_rmb();		/* cons and reclaimed before prod: see above */
 	prod = smp_load_acquire(&ring->head->prod);	/* C */
 	if (!rnotify_ring_cons_ok(reclaimed, prod, *cons))
 		*cons = reclaimed;

@@ -17,6 +17,7 @@
  * peer without a limit.
  */
 #include "ep.h"
+#include "listener.h"
 
 /* For posted operations and GOODBYE of an orderly end. */
 #define RNOTIFY_LINGER		HZ
