@@ -1,5 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1 OR MIT
+# functions are called by check, which shellcheck does not see; numbers need no quotes
+# shellcheck disable=SC2317,SC2086
 #
 # `rnotify ping` and `pong`, `info`, and the examples.
 #
@@ -49,10 +51,10 @@ interrupted() {
 pong_killed() {
 	rnotify ping --listen "$A:7470" 2>pong2.log &
 	other=$!
-	sleep $moment
+	sleep "$moment"
 	rnotify ping -i 10 "$A:7470" >ping.log 2>&1 &
 	pid=$!
-	sleep $moment
+	sleep "$moment"
 	kill -9 $other
 	wait $pid
 	[ $? = 1 ] && grep -q '^rnotify: .*process ended' ping.log
@@ -66,16 +68,16 @@ info() {
 examples() {
 	notify_recv "$A:7472" >words &
 	pid=$!
-	sleep $moment
+	sleep "$moment"
 	notify_send "$A:7472" one two three && notify_send "$A:7472" four
-	sleep $moment
+	sleep "$moment"
 	kill $pid
 	sort words | tr '\n' ' ' | grep -q '^slot 0: four slot 0: one slot 1: two slot 2: three $'
 }
 
 rnotify pong 2>pong.log &
 pong=$!
-sleep $moment
+sleep "$moment"
 
 plan 12
 check "64 bytes" ping "$A"
