@@ -257,21 +257,6 @@ TEST_F(share, reader_does_nothing)
 	}
 }
 
-/* The next share, when there is room for it: how long that takes, in ms. */
-static unsigned int share_when_possible(FIXTURE_DATA(share) *self,
-					struct rnotify_share *s)
-{
-	uint64_t start = rnt_now_ns(), end = rnt_deadline(RNT_PATIENCE_MS);
-	int ret;
-
-	while ((ret = rnt_share_err(&self->b, s))) {
-		rnt_check_eq(-EMFILE, ret);
-		rnt_check(rnt_left_ms(end));
-		rnt_sleep_us(500);
-	}
-	return (rnt_now_ns() - start) / 1000000;
-}
-
 /* Both sides share with each other, on one connection. */
 TEST_F(share, both_ways)
 {
