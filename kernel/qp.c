@@ -211,8 +211,15 @@ void rnotify_qp_destroy(struct rnotify_ep *ep)
 
 	if (qp)
 		rdma_destroy_qp(ep->cm_id);
-	if (ep->cq)
+	if (ep->cq) {
+		/*
+		 * The core's poll handler marks itself done before it arms the
+		 * queue again, and ib_free_cq() waits for the mark only. It
+		 * runs in a softirq, hence inside an RCU read side.
+		 */
+		synchronize_rcu();
 		ib_free_cq(ep->cq);
+	}
 	ep->cq = NULL;
 	if (ep->pd)
 		ib_dealloc_pd(ep->pd);
