@@ -257,6 +257,52 @@ TEST_F(share, reader_does_nothing)
 	}
 }
 
+/* The next share, when there is room for it: how long that takes, in ms. */
+static unsigned int share_when_possible(FIXTURE_DATA(share) *self,
+					struct rnotify_share *s)
+{
+	uint64_t start = rnt_now_ns(), end = rnt_deadline(RNT_PATIENCE_MS);
+	int ret;
+
+	while ((ret = rnt_share_err(&self->b, s))) {
+		rnt_check_eq(-EMFILE, ret);
+		rnt_check(rnt_left_ms(end));
+		rnt_sleep_us(500);
+	}
+	return (rnt_now_ns() - start) / 1000000;
+}
+
+/*
+ * A reader that works on the mapping alone, and makes no system call but KICK
+ * when need_kick asks for it, gives places back as well, and soon.
+ */
+TEST_F(share, spinning_reader)
+{
+	struct rnotify_params pa = { .remote_regions = 2 };
+	struct rnotify_share s = { .rights = R };
+	unsigned int longest = 0, ms;
+	struct rnt_pair p;
+
+	rnt_more(&self->p, &p, &pa, NULL);
+	s.endpoint_id = p.eb;
+	s.region_id = self->dst.id;
+	for (unsigned int i = 0; i < rnt_count(60); i++) {
+		ms = share_when_possible(self, &s);
+		longest = ms > longest ? ms : longest;
+		rnt_destroy(&self->b, s.share_id);
+		for (int n = 0; n < 2; n++) {
+			uint64_t end = rnt_deadline(RNT_PATIENCE_MS);
+
+			while (!rnt_pending(&self->a)) {
+				ASSERT_NE(0, rnt_left_ms(end));
+			}
+			rnt_consume(&self->a, 1);
+		}
+	}
+	TH_LOG("longest wait for a place: %u ms", longest);
+	EXPECT_LT(longest, 100 * rnt_slow());
+}
+
 /* Both sides share with each other, on one connection. */
 TEST_F(share, both_ways)
 {
