@@ -75,8 +75,7 @@ static bool ctrl_take_credit(struct rnotify_ep *ep,
 		msg->credit.data = rnotify_grant_take(&ep->grant);
 		msg->credit.ctrl = rnotify_grant_take(&ep->ctrl_grant);
 		msg->credit.regions = rnotify_grant_take(&ep->region_grant);
-		rnotify_ring_starved(ring, ep,
-				     !rnotify_grant_peer_left(&ep->grant));
+		rnotify_ring_update_starved(ring, ep, ep->rv_gone.in_ring);
 	}
 	spin_unlock_bh(&ring->lock);
 	return due;

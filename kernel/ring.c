@@ -300,6 +300,35 @@ static void ring_list_ep(struct rnotify_ring *ring, struct rnotify_ep *ep)
 	list_add_tail(&ep->ring_node, &ring->consumed);
 }
 
+static void ring_set_starved(struct rnotify_ring *ring, struct rnotify_ep *ep,
+			     bool starved)
+{
+	lockdep_assert_held(&ring->lock);
+	if (ep->starved == starved)
+		return;
+	ep->starved = starved;
+	ring->nr_starved += starved ? 1 : -1;
+	ring_update_kick(ring);
+}
+
+/**
+ * rnotify_ring_update_starved() - does the peer wait for the user?
+ * @ring: ring; its lock is held
+ * @ep: endpoint
+ * @gone: unconsumed REMOTE_REGION_GONE events, one about to be written included
+ *
+ * It does when it is out of data credit; or out of region slots, and consumption
+ * would give some back. (A peer that just keeps all its regions shared waits for
+ * nothing.) Meanwhile need_kick asks the reader for a KICK after it consumed.
+ */
+void rnotify_ring_update_starved(struct rnotify_ring *ring,
+				 struct rnotify_ep *ep, u32 gone)
+{
+	ring_set_starved(ring, ep,
+			 !rnotify_grant_peer_left(&ep->grant) ||
+			 (gone && !rnotify_grant_peer_left(&ep->region_grant)));
+}
+
 /**
  * rnotify_ring_region_return() - give region slots back
  * @ep: endpoint; the ring's lock is held
@@ -339,6 +368,7 @@ static void ring_consume_one(struct rnotify_ring *ring, u32 slot)
 	case RNOTIFY_RESV_GONE:
 		resv->ep->gone_consumed++;
 		rnotify_ring_region_return(resv->ep);
+		rnotify_ring_update_starved(ring, resv->ep, resv->in_ring);
 		break;
 	}
 	ring_list_ep(ring, resv->ep);
@@ -399,25 +429,6 @@ void rnotify_ring_reclaim(struct rnotify_ring *ring)
 }
 
 /**
- * rnotify_ring_starved() - note whether the peer is out of data credit
- * @ring: ring; its lock is held
- * @ep: endpoint
- * @starved: the peer has used all that it was granted
- *
- * While any is, need_kick asks the reader for a KICK after it consumed.
- */
-void rnotify_ring_starved(struct rnotify_ring *ring, struct rnotify_ep *ep,
-			  bool starved)
-{
-	lockdep_assert_held(&ring->lock);
-	if (ep->starved == starved)
-		return;
-	ep->starved = starved;
-	ring->nr_starved += starved ? 1 : -1;
-	ring_update_kick(ring);
-}
-
-/**
  * rnotify_ring_forget() - an endpoint leaves the ring
  * @ring: ring
  * @ep: endpoint that produces nothing more; its unconsumed events stay
@@ -427,7 +438,7 @@ void rnotify_ring_forget(struct rnotify_ring *ring, struct rnotify_ep *ep)
 	bool listed;
 
 	spin_lock_bh(&ring->lock);
-	rnotify_ring_starved(ring, ep, false);
+	ring_set_starved(ring, ep, false);
 	listed = !list_empty(&ep->ring_node);
 	if (listed)
 		list_del_init(&ep->ring_node);
@@ -485,6 +496,10 @@ void rnotify_ring_put(struct rnotify_ring *ring, struct rnotify_resv *resv,
 			resv->promised--;
 		if (resv->ep)
 			ev->seq = resv->ep->rx_seq;
+		/* Before B: who sees the event sees need_kick. */
+		if (resv->kind == RNOTIFY_RESV_GONE)
+			rnotify_ring_update_starved(ring, resv->ep,
+						    resv->in_ring + 1);
 		ring_commit(ring, resv, ev,
 			    rnotify_ring_slot(ring->prod, ring->entries));
 	}
@@ -521,8 +536,7 @@ bool rnotify_ring_put_rx(struct rnotify_ring *ring, struct rnotify_ep *ep,
 			       ev->notify.byte_len);
 		}
 		ring_commit(ring, &ep->rv_rx, ev, slot);
-		if (!rnotify_grant_peer_left(&ep->grant))
-			rnotify_ring_starved(ring, ep, true);
+		rnotify_ring_update_starved(ring, ep, ep->rv_gone.in_ring);
 		/*
 		 * H: the user may have consumed between the reclaim above and
 		 * its seeing the new prod, or need_kick; look once more.

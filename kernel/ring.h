@@ -148,8 +148,8 @@ void rnotify_ring_forget(struct rnotify_ring *ring, struct rnotify_ep *ep);
 
 bool rnotify_ring_enough(struct rnotify_ring *ring, u32 min_events);
 u32 rnotify_ring_pending(struct rnotify_ring *ring);
-void rnotify_ring_starved(struct rnotify_ring *ring, struct rnotify_ep *ep,
-			  bool starved);
+void rnotify_ring_update_starved(struct rnotify_ring *ring,
+				 struct rnotify_ep *ep, u32 gone);
 ssize_t rnotify_ring_read(struct rnotify_ring *ring, struct iov_iter *to);
 
 /* ring_wake.c */
