@@ -9,6 +9,19 @@
 #include "common.h"
 #include "dial.h"
 
+int find_event(struct rnotify *ctx, uint32_t endpoint, unsigned int type,
+	       const struct rnotify_event **event)
+{
+	int ret;
+
+	/* Being stopped and continued interrupts a wait, too. */
+	do {
+		ret = rnotify_find(ctx, endpoint, RNOTIFY_TYPE_BIT(type),
+				   RNOTIFY_FOREVER, event);
+	} while (ret == -EINTR);
+	return ret;
+}
+
 /* The other side's no may carry a reason of its own. */
 static int explain_refusal(struct rnotify *ctx, uint32_t endpoint, int err,
 			   const char *where)
@@ -59,6 +72,7 @@ int dial(struct rnotify *ctx, const char *where, const struct hello *request,
 		.private_data = private_data,
 		.private_len = sizeof(private_data),
 	};
+	const struct rnotify_event *event;
 	struct rnotify_sockaddr dst;
 	int ret;
 
@@ -66,9 +80,10 @@ int dial(struct rnotify *ctx, const char *where, const struct hello *request,
 	ret = rnotify_resolve(where, DEFAULT_PORT, &dst);
 	if (ret)
 		return fail_call(ctx, RNOTIFY_CALL_RESOLVE, ret, where);
-	ret = rnotify_connect_wait(ctx, &dst, &attr, RNOTIFY_FOREVER, endpoint);
-	if (ret && !*endpoint)
+	ret = rnotify_connect(ctx, &dst, &attr, endpoint);
+	if (ret)
 		return fail_call(ctx, RNOTIFY_CALL_CONNECT, ret, where);
+	ret = find_event(ctx, *endpoint, RNOTIFY_EVENT_ESTABLISHED, &event);
 	if (ret)
 		return explain_refusal(ctx, *endpoint, ret, where);
 	return read_answer(ctx, *endpoint, request, where, answer);

@@ -25,6 +25,10 @@ int dial(struct rnotify *ctx, const char *where, const struct hello *request,
 	 const struct rnotify_params *params, uint32_t *endpoint,
 	 struct hello *answer);
 
+/* rnotify_find() of one type, for ever, whatever signals come. */
+int find_event(struct rnotify *ctx, uint32_t endpoint, unsigned int type,
+	       const struct rnotify_event **event);
+
 /* Answers a CONNECT_REQUEST, with a hello as private data. 0 or -errno. */
 int answer_yes(struct rnotify *ctx, uint32_t endpoint,
 	       const struct hello *answer, const struct rnotify_params *params,

@@ -242,6 +242,8 @@ static void on_block(struct incoming *in, const struct rnotify_event_notify *n)
 	in->blocks++;
 	in->stats.bytes += n->byte_len;
 	incoming_return_slots(in);
+	/* A fast sender may keep us here for long. */
+	stats_progress(&in->stats);
 }
 
 static void on_notify(struct incoming *in, const struct rnotify_event_notify *n)

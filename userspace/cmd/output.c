@@ -25,13 +25,20 @@ static void on_signal(int sig)
 	_exit(128 + sig);
 }
 
+/* What is ignored (nohup, background jobs) stays so. */
+static void catch_signal(int sig)
+{
+	struct sigaction action = { .sa_handler = on_signal }, old;
+
+	if (!sigaction(sig, NULL, &old) && old.sa_handler != SIG_IGN)
+		sigaction(sig, &action, NULL);
+}
+
 static void catch_signals(void)
 {
-	struct sigaction action = { .sa_handler = on_signal };
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
+	catch_signal(SIGINT);
+	catch_signal(SIGTERM);
+	catch_signal(SIGHUP);
 }
 
 /* The handler must not see the name while it changes. */

@@ -139,7 +139,9 @@ static int ping_post(struct pinger *p, uint32_t n)
 		rnotify_prep_notify(&op, p->endpoint, n, n);
 	/* Until it is done, the source must stay as it is. */
 	op.flags |= RNOTIFY_OP_F_SIGNALED;
-	ret = rnotify_post(p->ctx, &op, 1, 0, -1);
+	do {
+		ret = rnotify_post(p->ctx, &op, 1, 0, -1);
+	} while (ret == -EINTR && !interrupted);
 	return ret == 1 ? 0 : ret;
 }
 
@@ -214,9 +216,12 @@ static int ping_once(struct pinger *p, uint32_t n)
 
 static int ping_all(struct pinger *p)
 {
+	const struct sigaction action = { .sa_handler = on_signal };
 	uint64_t i;
 	int ret = 0;
 
+	/* From now on there are figures to show at the end. */
+	sigaction(SIGINT, &action, NULL);
 	for (i = 0; i < p->opt->count && !ret && !interrupted; i++) {
 		if (i && p->opt->interval_ms)
 			usleep((useconds_t)p->opt->interval_ms * 1000);
@@ -242,9 +247,8 @@ static int ping_share(struct pinger *p)
 			    RNOTIFY_RIGHT_WRITE, 0, NULL);
 	if (ret)
 		return fail_call(p->ctx, RNOTIFY_CALL_SHARE, ret, NULL);
-	ret = rnotify_find(p->ctx, p->endpoint,
-			   RNOTIFY_TYPE_BIT(RNOTIFY_EVENT_REMOTE_REGION),
-			   RNOTIFY_FOREVER, &event);
+	ret = find_event(p->ctx, p->endpoint, RNOTIFY_EVENT_REMOTE_REGION,
+			 &event);
 	if (ret == -ENOTCONN)
 		return fail_event(event, p->opt->where);
 	if (ret)
@@ -350,7 +354,6 @@ static int run(int argc, char **argv)
 		.count = DEFAULT_COUNT,
 		.size = DEFAULT_SIZE,
 	};
-	struct sigaction action = { .sa_handler = on_signal };
 	struct pinger p = { .opt = &opt };
 	int ret, status = 0;
 
@@ -358,7 +361,6 @@ static int run(int argc, char **argv)
 		return status;
 	if (opt.listen)
 		return pong_serve(opt.listen, false);
-	sigaction(SIGINT, &action, NULL);
 	ret = rnotify_open(&p.ctx, NULL);
 	if (ret)
 		return fail_call(NULL, RNOTIFY_CALL_OPEN, ret, NULL);

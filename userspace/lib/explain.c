@@ -96,9 +96,11 @@ static const struct reason reasons[] = {
 		"Install the same version of the rnotify module on both." },
 };
 
-static void say_reject(struct text *t, uint32_t code)
+static void say_reject(struct text *t, int error, uint32_t code)
 {
-	if (code == CM_REJ_INVALID_SERVICE_ID)
+	if (error == -EBUSY)
+		say(t, " As many requests as it has a backlog for are waiting there: try again, or raise the listener's backlog.");
+	else if (code == CM_REJ_INVALID_SERVICE_ID)
 		say(t, " Nobody listens at that address and port: start the other side first, or look at the port.");
 	else if (code == CM_REJ_STALE_CONN)
 		say(t, " Its host still holds an older connection of the same numbers: try again in a moment.");
@@ -145,6 +147,10 @@ static void say_stage(struct text *t, const struct rnotify_event_down *down)
 		    down->vendor_err);
 	else if (down->error && errno_adds(down->reason))
 		say(t, " (%s)", strerror(-down->error));
+	if (!down->ib_status && down->vendor_err &&
+	    down->reason == RNOTIFY_REASON_TRANSPORT)
+		say(t, " The device reported event %" PRIu32 " on the queue pair.",
+		    down->vendor_err);
 }
 
 static void explain_down(struct text *t, const struct rnotify_event_down *down)
@@ -160,10 +166,13 @@ static void explain_down(struct text *t, const struct rnotify_event_down *down)
 		say(t, "%s", reason->sentence);
 	say_stage(t, down);
 	if (down->reason == RNOTIFY_REASON_REJECTED)
-		say_reject(t, down->vendor_err);
+		say_reject(t, down->error, down->vendor_err);
 	if (down->error == -ENODEV &&
 	    down->reason != RNOTIFY_REASON_DEVICE_REMOVED)
 		say(t, " No RDMA device leads there: %s", no_device_remedy);
+	else if (down->reason == RNOTIFY_REASON_RESOURCES &&
+		 down->error == -EINVAL)
+		say(t, " The device can't have queues that deep: lower recv_depth and send_depth.");
 	else if (down->ib_status)
 		say_ib_status(t, down->ib_status);
 	else if (reason && *reason->remedy)
@@ -249,10 +258,14 @@ static const struct remedy remedies[] = {
 	  "The endpoint has as many shares as it can: take some back." },
 	{ RNOTIFY_CALL_SHARE, -ENOTCONN,
 	  "Share after ESTABLISHED and before DISCONNECTED." },
+	{ RNOTIFY_CALL_SHARE, -EMSGSIZE,
+	  "The region is in too many pieces: share less of it." },
 	{ RNOTIFY_CALL_LISTEN, -EADDRINUSE,
 	  "Something listens there already: take another port." },
 	{ RNOTIFY_CALL_CONNECT, -ENETUNREACH,
 	  "There is no route: look at the address and at 'ip route get'." },
+	{ RNOTIFY_CALL_ACCEPT, -EINVAL,
+	  "Depths, times or private data are beyond what kernel or device allow." },
 	{ RNOTIFY_CALL_ACCEPT, -ENOTCONN,
 	  "The peer gave up meanwhile." },
 	{ RNOTIFY_CALL_POST, -EAGAIN,

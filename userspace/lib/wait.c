@@ -9,17 +9,23 @@
 
 #define NS_PER_S	1000000000ll
 #define NS_PER_MS	1000000ll
+#define NAP_NS		NS_PER_MS
 
-int64_t rnotify_deadline(int timeout_ms)
+static int64_t now_ns(void)
 {
 	struct timespec now;
 
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+int64_t rnotify_deadline(int timeout_ms)
+{
 	if (timeout_ms < 0)
 		return RNOTIFY_FOREVER;
 	if (!timeout_ms)
 		return 0;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * NS_PER_S + now.tv_nsec + timeout_ms * NS_PER_MS;
+	return now_ns() + timeout_ms * NS_PER_MS;
 }
 
 int rnotify_wait(struct rnotify *ctx, unsigned int min_events, int64_t deadline,
@@ -67,6 +73,36 @@ static int event_matches(const struct rnotify_event *event, uint32_t endpoint,
 	       types & RNOTIFY_TYPE_BIT(event->type);
 }
 
+static int nap(int64_t deadline)
+{
+	const struct timespec ts = { .tv_nsec = NAP_NS };
+
+	if (deadline >= 0 && (!deadline || now_ns() >= deadline))
+		return -ETIME;
+	return clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL) ? -EINTR : 0;
+}
+
+/* 0: there are more than seen events. */
+static int wait_beyond(struct rnotify *ctx, uint32_t seen, int64_t deadline)
+{
+	int ret;
+
+	for (;;) {
+		ret = rnotify_wait(ctx, seen + 1, deadline, 0);
+		if (ret < 0)
+			return ret;
+		if ((uint32_t)ret > seen)
+			return 0;
+		/*
+		 * WAIT does not sleep while the last event of an endpoint is
+		 * unconsumed, and consuming is not for us to do.
+		 */
+		ret = nap(deadline);
+		if (ret)
+			return ret;
+	}
+}
+
 int rnotify_find(struct rnotify *ctx, uint32_t endpoint, uint32_t types,
 		 int64_t deadline, const struct rnotify_event **found)
 {
@@ -80,8 +116,8 @@ int rnotify_find(struct rnotify *ctx, uint32_t endpoint, uint32_t types,
 	*found = NULL;
 	while (seen <= ring->mask) {
 		/* Nothing is consumed meanwhile, so that seen keeps its place. */
-		ret = rnotify_wait(ctx, seen + 1, deadline, 0);
-		if (ret < 0)
+		ret = wait_beyond(ctx, seen, deadline);
+		if (ret)
 			return ret;
 		event = &ring->entries[(ring->cons + seen++) & ring->mask];
 		if (!event_matches(event, endpoint, types | down))

@@ -85,11 +85,23 @@ static uint32_t unconsumed(void)
 		__atomic_load_n(&fake.tail->cons, __ATOMIC_ACQUIRE);
 }
 
+/* The last event of something is among the unconsumed ones. */
+static int ended(void)
+{
+	uint32_t i, mask = fake.head->entries - 1;
+
+	for (i = fake.head->prod - unconsumed(); i != fake.head->prod; i++)
+		if (fake.entries[i & mask].type == RNOTIFY_EVENT_DISCONNECTED ||
+		    fake.entries[i & mask].type == RNOTIFY_EVENT_LISTENER_DOWN)
+			return 1;
+	return 0;
+}
+
 static int fake_wait(struct rnotify_wait *arg)
 {
 	if (arg->min_events > fake.head->entries)
 		return -EINVAL;
-	while (unconsumed() < arg->min_events) {
+	while (unconsumed() < arg->min_events && !ended()) {
 		if (!fake.on_wait || !arg->timeout_ns)
 			return -ETIME;
 		fake.on_wait();

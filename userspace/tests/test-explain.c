@@ -59,6 +59,10 @@ static void ends(void)
 	CHECK(strstr(down(200, 0, 0, 0), "reason 200"));
 	CHECK(strstr(down(RNOTIFY_REASON_REJECTED, -ECONNREFUSED, 0, 8),
 		     "Nobody listens"));
+	CHECK(strstr(down(RNOTIFY_REASON_REJECTED, -EBUSY, 0, 28), "backlog"));
+	CHECK(strstr(down(RNOTIFY_REASON_RESOURCES, -EINVAL, 0, 0),
+		     "lower recv_depth"));
+	CHECK(strstr(down(RNOTIFY_REASON_TRANSPORT, -EIO, 0, 3), "event 3"));
 	CHECK(strstr(down(RNOTIFY_REASON_UNREACHABLE, -ENODEV, 0, 0),
 		     "rdma link add"));
 	CHECK(strstr(down(RNOTIFY_REASON_TRANSPORT, -EIO, 12, 0),

@@ -4,7 +4,9 @@
  * what it makes of the answers, what it frees.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <rnotify/rnotify.h>
 
@@ -137,8 +139,6 @@ static void on_wait(void)
 		fake_next()->down.error = -ECONNRESET;
 		fake_event(RNOTIFY_EVENT_DISCONNECTED, 7, 5);
 		break;
-	default:
-		fake_event(RNOTIFY_EVENT_WRITABLE, 9, step + 1);
 	}
 }
 
@@ -164,12 +164,24 @@ static void waiting(void)
 	rnotify_close(ctx);
 }
 
+/* Nothing of interest, until the ring is full. */
+static void *fill_later(void *arg)
+{
+	uint64_t seq;
+
+	usleep(20000);
+	for (seq = fake.head->prod + 1; seq <= 8; seq++)
+		fake_event(RNOTIFY_EVENT_WRITABLE, 9, seq);
+	return arg;
+}
+
 static void finding(void)
 {
 	const uint32_t established =
 		RNOTIFY_TYPE_BIT(RNOTIFY_EVENT_ESTABLISHED);
 	struct rnotify *ctx = open_plain();
 	const struct rnotify_event *event;
+	pthread_t thread;
 	uint64_t i;
 
 	step = 0;
@@ -183,9 +195,13 @@ static void finding(void)
 	CHECK(rnotify_find(ctx, 7, RNOTIFY_TYPE_BIT(RNOTIFY_EVENT_REMOTE_REGION),
 			   RNOTIFY_FOREVER, &event) == -ENOTCONN);
 	CHECK(event && event->seq == 5);
-	/* Nothing of interest, until the ring is full. */
+	/* An unconsumed end does not keep us from waiting for others. */
+	CHECK(rnotify_find(ctx, 99, established, rnotify_deadline(20), &event) ==
+	      -ETIME && !event);
+	CHECK(!pthread_create(&thread, NULL, fill_later, NULL));
 	CHECK(rnotify_find(ctx, 99, established, RNOTIFY_FOREVER, &event) ==
 	      -ENOBUFS && !event);
+	pthread_join(thread, NULL);
 	/* And all are still there, in order. */
 	for (i = 1; i <= 8; i++) {
 		event = rnotify_peek(ctx);

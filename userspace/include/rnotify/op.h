@@ -34,7 +34,9 @@ static inline void rnotify_prep_local(struct rnotify_op *op,
 				      const struct rnotify_region *region,
 				      uint64_t offset, uint32_t len)
 {
-	op->region_id = region && len ? rnotify_region_id(region) : 0;
+	if (!len)
+		return;
+	op->region_id = region ? rnotify_region_id(region) : 0;
 	op->local_offset = offset;
 	op->length = len;
 }

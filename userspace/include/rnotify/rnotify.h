@@ -249,7 +249,8 @@ int rnotify_connect(struct rnotify *ctx, const struct rnotify_sockaddr *dst,
  * place among the events of other endpoints (see rnotify_find()).
  *
  * Return: 0: established; else a negative errno. If @endpoint is not 0 then, it
- * is yours to look at and to destroy.
+ * is yours to look at and to destroy; or, after -EINTR, to go on waiting for,
+ * with rnotify_find().
  */
 int rnotify_connect_wait(struct rnotify *ctx,
 			 const struct rnotify_sockaddr *dst,
@@ -314,8 +315,11 @@ int64_t rnotify_deadline(int timeout_ms);
  * @deadline: CLOCK_MONOTONIC in ns, or rnotify_deadline(), or RNOTIFY_FOREVER
  * @spin_ns: look for so long before sleeping
  *
- * Return: unconsumed events (at least @min_events), -ETIME, -EINTR or another
- * errno of WAIT.
+ * Ends early when the last event of an endpoint or listener is unconsumed: what
+ * is waited for may never come.
+ *
+ * Return: unconsumed events, 1 at the least, -ETIME, -EINTR or another errno of
+ * WAIT.
  */
 int rnotify_wait(struct rnotify *ctx, unsigned int min_events, int64_t deadline,
 		 uint64_t spin_ns);
