@@ -102,9 +102,9 @@ TEST_F(memlock, kernel_memory_counts)
 	EXPECT_EQ(LIMIT + RNT_PAGE, r.memlock_need);
 	EXPECT_EQ(LIMIT, r.memlock_left);
 	/* also what would be far beyond the machine's memory */
-	ASSERT_EQ(-EPERM, rnt_register(&self->c, &r, NULL, RNT_GIB * 500,
+	ASSERT_EQ(-EPERM, rnt_register(&self->c, &r, NULL, 500ull * RNT_GIB,
 				       RNOTIFY_REGION_ALLOC));
-	EXPECT_EQ(RNT_GIB * 500, r.memlock_need);
+	EXPECT_EQ(500ull * RNT_GIB, r.memlock_need);
 	ASSERT_EQ(0, rnt_register(&self->c, &r, NULL, LIMIT,
 				  RNOTIFY_REGION_ALLOC));
 	ASSERT_EQ(-EPERM, reg(self, &r, 0, 1));
