@@ -76,7 +76,7 @@ static ssize_t rnotify_read_iter(struct kiocb *iocb, struct iov_iter *to)
 		ret = wait_event_interruptible(ring->wq,
 					       rnotify_ring_pending(ring));
 		if (ret)
-			return -EINTR;
+			return -ERESTARTNOHAND;
 	}
 }
 

@@ -153,20 +153,30 @@ static int post_run_locked(struct rnotify_batch *batch, struct rnotify_run *run,
 	return ret;
 }
 
-static int wait_room(struct rnotify_run *run, long *timeout)
+/* What is left until @until, which is KTIME_MAX for ever. */
+static s64 time_left(ktime_t until)
+{
+	return until == KTIME_MAX ? KTIME_MAX : ktime_sub(until, ktime_get());
+}
+
+/*
+ * Task work (of io_uring) and a stop of the process interrupt the sleep, too, and
+ * are no business of the user's: hence a restart unless a handler ran.
+ */
+static int wait_room(struct rnotify_run *run, ktime_t until)
 {
 	struct rnotify_ep *ep = run->ep;
-	long left;
+	s64 left = time_left(until);
+	int ret;
 
-	if (!*timeout)
+	if (left <= 0)
 		return -ETIMEDOUT;
-	left = wait_event_interruptible_timeout(ep->wait,
-						READ_ONCE(ep->room_seq) !=
-						run->seq, *timeout);
-	if (left < 0)
-		return -EINTR;
-	*timeout = left;
-	return left ? 0 : -ETIMEDOUT;
+	ret = wait_event_interruptible_hrtimeout(ep->wait,
+						 READ_ONCE(ep->room_seq) !=
+						 run->seq, left);
+	if (ret == -ETIME)
+		return -ETIMEDOUT;
+	return ret ? -ERESTARTNOHAND : 0;
 }
 
 /*
@@ -189,7 +199,7 @@ static int post_or_refuse(struct rnotify_batch *batch, struct rnotify_run *run)
 }
 
 static int post_run(struct rnotify_batch *batch, struct rnotify_run *run,
-		    long *timeout)
+		    ktime_t until)
 {
 	int ret;
 
@@ -200,7 +210,7 @@ static int post_run(struct rnotify_batch *batch, struct rnotify_run *run,
 
 			ret = map_region(run->ep, batch->prep[i].region);
 		} else if (ret == -EAGAIN && !run->nonblock) {
-			ret = wait_room(run, timeout);
+			ret = wait_room(run, until);
 		} else {
 			return ret;
 		}
@@ -214,7 +224,7 @@ static int post_run(struct rnotify_batch *batch, struct rnotify_run *run,
  * *done entries posted before it.
  */
 static int post_one_run(struct rnotify_ctx *ctx, struct rnotify_batch *batch,
-			u32 first, u32 nr, bool nonblock, long *timeout,
+			u32 first, u32 nr, bool nonblock, ktime_t until,
 			u32 *done)
 {
 	struct rnotify_run run = { .first = first, .nonblock = nonblock };
@@ -236,7 +246,7 @@ static int post_one_run(struct rnotify_ctx *ctx, struct rnotify_batch *batch,
 		if (!err)
 			run.nr++;
 	}
-	ret = run.nr ? post_run(batch, &run, timeout) : 0;
+	ret = run.nr ? post_run(batch, &run, until) : 0;
 	*done = run.done;
 	unprep(batch, first, prepped);
 	rnotify_obj_put(obj);
@@ -244,25 +254,31 @@ static int post_one_run(struct rnotify_ctx *ctx, struct rnotify_batch *batch,
 }
 
 static int post_batch(struct rnotify_ctx *ctx, struct rnotify_batch *batch,
-		      u32 nr, bool nonblock, long *timeout, u32 *accepted)
+		      u32 nr, bool nonblock, ktime_t until, u32 *accepted)
 {
 	u32 i = 0, done;
 	int ret = 0;
 
 	while (i < nr && !ret) {
-		ret = post_one_run(ctx, batch, i, nr, nonblock, timeout, &done);
+		ret = post_one_run(ctx, batch, i, nr, nonblock, until, &done);
 		i += done;
 		*accepted += done;
 	}
 	return ret;
 }
 
-static long post_timeout(s64 timeout_ns)
+/*
+ * Tells what became of it. A call that will be made again by the kernel finds the
+ * time that is left where the user had put the whole.
+ */
+static int post_result(struct rnotify_post *arg, ktime_t until, int ret)
 {
-	if (timeout_ns < 0)
-		return MAX_SCHEDULE_TIMEOUT;
-	return min_t(u64, nsecs_to_jiffies64(timeout_ns) +
-		     !!(timeout_ns), MAX_SCHEDULE_TIMEOUT - 1);
+	arg->error = ret == -ERESTARTNOHAND ? -EINTR : ret;
+	if (arg->accepted)
+		return 0;
+	if (ret == -ERESTARTNOHAND && until != KTIME_MAX)
+		arg->timeout_ns = max_t(s64, time_left(until), 0);
+	return ret;
 }
 
 /**
@@ -278,7 +294,7 @@ int rnotify_post(struct rnotify_ctx *ctx, struct rnotify_post *arg,
 		 bool nonblock)
 {
 	struct rnotify_op __user *ops = u64_to_user_ptr(arg->ops);
-	long timeout = post_timeout(arg->timeout_ns);
+	ktime_t until = KTIME_MAX;
 	struct rnotify_batch *batch;
 	u32 nr;
 	int ret = 0;
@@ -293,6 +309,8 @@ int rnotify_post(struct rnotify_ctx *ctx, struct rnotify_post *arg,
 	if (!batch)
 		return -ENOMEM;
 	batch->inl = NULL;
+	if (arg->timeout_ns >= 0)
+		until = ktime_add_safe(ktime_get(), arg->timeout_ns);
 
 	while (arg->accepted < arg->nr_ops && !ret) {
 		nr = min(arg->nr_ops - arg->accepted, RNOTIFY_POST_BATCH);
@@ -300,11 +318,10 @@ int rnotify_post(struct rnotify_ctx *ctx, struct rnotify_post *arg,
 				   nr * sizeof(*batch->op)))
 			ret = -EFAULT;
 		else
-			ret = post_batch(ctx, batch, nr, nonblock, &timeout,
+			ret = post_batch(ctx, batch, nr, nonblock, until,
 					 &arg->accepted);
 	}
 	kfree(batch->inl);
 	kfree(batch);
-	arg->error = ret;
-	return arg->accepted ? 0 : ret;
+	return post_result(arg, until, ret);
 }

@@ -41,7 +41,7 @@ static int sleep_until(struct rnotify_ring *ring, u32 min_events,
 		ret = 0;
 		if (rnotify_ring_enough(ring, min_events))
 			break;
-		ret = -EINTR;
+		ret = -ERESTARTNOHAND;
 		if (signal_pending(current))
 			break;
 		ret = -ETIME;
@@ -97,7 +97,8 @@ static int wait_events(struct rnotify_ring *ring,
  * @arg: command, without flags
  *
  * Context: process, sleeps.
- * Return: 0, -EINVAL, -ETIME, -EINTR.
+ * Return: 0, -EINVAL, -ETIME, -ERESTARTNOHAND (not only signals interrupt: a stop
+ * of the process, and task work of io_uring's; the user sees only handlers).
  */
 int rnotify_wait(struct rnotify_ctx *ctx, struct rnotify_wait *arg)
 {

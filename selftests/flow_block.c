@@ -201,6 +201,32 @@ TEST_F(block, P7_signal_restart)
 	signal_poster(_metadata, self, SA_RESTART);
 }
 
+/* Job control is no signal that ends a wait, and gives it no more time. */
+TEST_F(block, P7_stop_and_continue)
+{
+	struct rnotify_op op[4];
+	struct poster p;
+	unsigned int n;
+
+	poster_start(&p, &self->a, self->p.ea, 4, 1, -1);
+	rnt_stop_and_continue();
+	rnt_await_sleep(p.thread.tid, SYS_ioctl);
+	rnt_expect_imms(&self->b, self->p.eb, 0, 4);
+	ASSERT_EQ(0, poster_end(&p));
+	rnt_expect_imms(&self->b, self->p.eb, 4, 1);
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(op); i++)
+		op[i] = rnt_op_notify(self->p.ea, i);
+	ASSERT_EQ(0, rnt_post(&self->a, op, 4, -1, &n, NULL));
+	ASSERT_EQ(4, n);
+	poster_start(&p, &self->a, self->p.ea, 4, 1, 300);
+	rnt_stop_and_continue();
+	rnt_stop_and_continue();
+	ASSERT_EQ(-ETIMEDOUT, poster_end(&p));
+	ASSERT_LE(300e6, p.ns);
+	rnt_expect_imms(&self->b, self->p.eb, 0, 4);
+}
+
 /* The end of the connection, from this side or the other. */
 TEST_F(block, P7_peer_closes_fd)
 {

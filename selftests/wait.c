@@ -419,6 +419,21 @@ TEST_F(wait, P7_signals)
 	ASSERT_EQ(EINTR, errno);
 }
 
+/* Job control is no signal that ends a wait. */
+TEST_F(wait, P7_stop_and_continue)
+{
+	struct waiter w;
+
+	waiter_start(&w, &self->b, 2, 0);
+	ring_bell_heard(self, 1);
+	rnt_stop_and_continue();
+	rnt_await_sleep(w.thread.tid, SYS_ioctl);
+	ring_bell(self, 1);
+	rnt_thread_join(&w.thread);
+	ASSERT_EQ(0, w.ret);
+	ASSERT_EQ(2, w.nr);
+}
+
 /*
  * ---- read() ----------------------------------------------------------------
  */

@@ -297,6 +297,10 @@ pid_t rnt_fork(void);			/* the child dies with its parent */
 void rnt_join_(pid_t pid);		/* must end well, soon */
 void rnt_kill(pid_t pid);		/* SIGKILL and reap */
 #define rnt_join(pid) (rnt_at(__FILE__, __LINE__), rnt_join_(pid))
+/* All threads of this process are stopped by SIGSTOP, and go on by SIGCONT. */
+void rnt_stop_and_continue_(void);
+#define rnt_stop_and_continue() \
+	(rnt_at(__FILE__, __LINE__), rnt_stop_and_continue_())
 
 /* "key: number" or "key number" in a /proc file; -1 if it is not there */
 long long rnt_proc(const char *file, const char *key);

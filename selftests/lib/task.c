@@ -2,7 +2,9 @@
 /*
  * Selftest helpers: threads, and waiting until one sleeps where it should.
  */
+#include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -77,4 +79,36 @@ void rnt_await_sleep_(pid_t tid, long nr)
 				 tid, nr);
 		rnt_sleep_us(200);
 	}
+}
+
+/* State letter of a process: the field behind the name, which is in brackets. */
+static char state_of(pid_t pid)
+{
+	char path[64], text[512] = "";
+	char *end;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "r");
+	if (!f)
+		rnt_fail("%s: errno %d", path, errno);
+	if (!fgets(text, sizeof(text), f))
+		rnt_fail("%s is empty", path);
+	fclose(f);
+	end = strrchr(text, ')');
+	return end && end[1] ? end[2] : '?';
+}
+
+void rnt_stop_and_continue_(void)
+{
+	pid_t pid = getpid(), helper = rnt_fork();
+
+	if (!helper) {
+		kill(pid, SIGSTOP);
+		while (state_of(pid) != 'T')
+			rnt_sleep_us(200);
+		kill(pid, SIGCONT);
+		_exit(0);
+	}
+	rnt_join(helper);
 }

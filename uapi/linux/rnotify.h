@@ -43,7 +43,8 @@
  * - %ENOSPC: the event ring is too small for one more reservation;
  * - %EBADFD: RNOTIFY_IOCTL_SETUP has not been done, or was done already;
  * - %ENODEV: the RDMA device is gone;
- * - %EINTR: a signal ended the wait (SA_RESTART does not apply).
+ * - %EINTR: a signal handler ran and ended the wait (SA_RESTART does not apply;
+ *   a stop and continuation of the process does not end it).
  *
  * Object ids are u32, unique within a context across all object types, never
  * 0, and reused as late as possible.

@@ -110,7 +110,8 @@ enum rnotify_post_flags {
  * @nr_ops: entries in it, 1 to 4096
  * @op_size: sizeof(struct rnotify_op)
  * @timeout_ns: when blocking, how long to wait for credit and room, in
- *	nanoseconds from now; negative: for ever
+ *	nanoseconds from now; negative: for ever. Out, after %EINTR: what is
+ *	left of it
  * @accepted: out: entries that were posted, from the first
  * @error: out: negative errno of entry @accepted, 0 if all were posted
  *
