@@ -58,6 +58,12 @@ static int ioctl_query(struct file *file, struct rnotify_ctx *ctx,
 		.max_op_len = RNOTIFY_OP_LEN_MAX,
 		.max_inline = RNOTIFY_INLINE_MAX,
 		.nr_devices = rnotify_dev_count(),
+		.max_rules = RNOTIFY_RULES_MAX,
+		.max_counters = RNOTIFY_COUNTERS_MAX,
+		.max_watches = RNOTIFY_WATCHES_MAX,
+		.max_slot_tables = RNOTIFY_SLOT_TABLES_MAX,
+		.max_slots = RNOTIFY_SLOTS_MAX,
+		.max_generations = RNOTIFY_GENERATIONS_MAX,
 	};
 	return 0;
 }
@@ -317,7 +323,7 @@ struct rnotify_ioctl_op {
 	}
 
 static const struct rnotify_ioctl_op rnotify_ioctl_ops[] = {
-	IOCTL_OP(QUERY, rnotify_query, reserved, ioctl_query,
+	IOCTL_OP(QUERY, rnotify_query, max_generations, ioctl_query,
 		 .no_setup = true, .out = true),
 	IOCTL_OP(SETUP, rnotify_setup, msg_area_size, ioctl_setup,
 		 .no_setup = true, .out = true),
@@ -343,7 +349,7 @@ static const struct rnotify_ioctl_op rnotify_ioctl_ops[] = {
 		 .out = true, .out_on_error = true),
 	IOCTL_OP(KICK, rnotify_kick, flags, ioctl_kick),
 	IOCTL_OP(EVENTFD, rnotify_eventfd, endpoint_id, ioctl_eventfd),
-	IOCTL_OP(ENDPOINT_INFO, rnotify_endpoint_info, kmem,
+	IOCTL_OP(ENDPOINT_INFO, rnotify_endpoint_info, rx_stale,
 		 ioctl_endpoint_info, .out = true),
 	IOCTL_OP(MODERATE, rnotify_moderate, max_delay_ns, ioctl_moderate),
 };

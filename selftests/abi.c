@@ -192,7 +192,7 @@ FIXTURE_VARIANT_ADD(abi, name_)						\
 }
 
 VARIANT(query, QUERY, rnotify_query,
-	.out = { SPAN(rnotify_query, abi_version, reserved) },
+	.out = { SPAN(rnotify_query, abi_version, max_generations) },
 	.fresh = true);
 VARIANT(setup, SETUP, rnotify_setup,
 	.fill = fill_setup,
@@ -242,7 +242,7 @@ VARIANT(moderate, MODERATE, rnotify_moderate,
 	.reserved = { OFF(rnotify_moderate, reserved) });
 VARIANT(info, ENDPOINT_INFO, rnotify_endpoint_info,
 	.fill = fill_info,
-	.out = { SPAN(rnotify_endpoint_info, state, kmem) });
+	.out = { SPAN(rnotify_endpoint_info, state, rx_stale) });
 
 FIXTURE_SETUP(abi)
 {

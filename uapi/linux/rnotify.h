@@ -2,10 +2,12 @@
 /*
  * rnotify - RDMA notification transport: the user ABI.
  *
- * This header is the reference, with the three that it includes:
- * rnotify_event.h (the event ring), rnotify_op.h (what can be posted) and
- * rnotify_wait.h (how to wait). All integers are in host byte order; nothing
- * that the user sees is big-endian, immediate data included.
+ * This header is the reference, with the four that it includes:
+ * rnotify_event.h (the event ring), rnotify_op.h (what can be posted),
+ * rnotify_wait.h (how to wait) and rnotify_route.h (what becomes of a
+ * notification: rules, counters, slot tables, generations). All integers are in
+ * host byte order; nothing that the user sees is big-endian, immediate data
+ * included.
  */
 #ifndef _UAPI_LINUX_RNOTIFY_H
 #define _UAPI_LINUX_RNOTIFY_H
@@ -14,6 +16,7 @@
 #include <linux/types.h>
 #include <linux/rnotify_event.h>
 #include <linux/rnotify_op.h>
+#include <linux/rnotify_route.h>
 #include <linux/rnotify_wait.h>
 
 /**
@@ -128,6 +131,12 @@ enum rnotify_features {
  * @max_inline: out: bytes in one inline operation
  * @nr_devices: out: RDMA devices that can be used now
  * @reserved: out: 0
+ * @max_rules: out: rules of an endpoint
+ * @max_counters: out: counters per context
+ * @max_watches: out: watches per counter
+ * @max_slot_tables: out: slot tables per context
+ * @max_slots: out: slots in a table
+ * @max_generations: out: generations per context
  *
  * Needs no SETUP. Never fails but for the reasons common to all commands.
  */
@@ -145,6 +154,12 @@ struct rnotify_query {
 	__u32 max_inline;
 	__u32 nr_devices;
 	__u32 reserved;
+	__u32 max_rules;
+	__u32 max_counters;
+	__u32 max_watches;
+	__u32 max_slot_tables;
+	__u32 max_slots;
+	__u32 max_generations;
 };
 
 /**
@@ -400,7 +415,7 @@ struct rnotify_disconnect {
  * struct rnotify_destroy - ioctl(RNOTIFY_IOCTL_DESTROY)
  * @size: sizeof(struct rnotify_destroy)
  * @flags: must be 0
- * @id: region, share, endpoint or listener
+ * @id: of any object
  * @reserved: must be 0
  *
  * When it returns 0, the id is gone, and for a
@@ -413,7 +428,10 @@ struct rnotify_disconnect {
  *   that use it have ended, and the pages are unpinned;
  * - *endpoint*: it is disconnected (see DISCONNECT), all its shares are gone,
  *   its last event is in the ring;
- * - *listener*: no request comes any more; pending ones stay.
+ * - *listener*: no request comes any more; pending ones stay;
+ * - *counter*, *slot table*: waits for it end with %ECANCELED, its watches give
+ *   no more events; what rules would count in it becomes an event;
+ * - *watch*, *generation*: nothing else.
  *
  * Closing the context does the same to all it holds.
  */
@@ -503,8 +521,10 @@ enum rnotify_endpoint_state {
  * @tx_posted: out: operations accepted
  * @tx_notify_posted: out: those that take a credit
  * @tx_confirmed: out: those of @tx_notify_posted that the peer's kernel has
- * @rx_notify: out: notifications and messages delivered to the ring
- * @rx_consumed: out: those of @rx_notify that were consumed
+ * @rx_notify: out: notifications and messages delivered: to the ring, or as the
+ *	endpoint's rules say
+ * @rx_consumed: out: those of @rx_notify that were consumed, or took no ring
+ *	entry
  * @tx_bytes: out: payload bytes of completed operations
  * @rx_bytes: out: payload bytes of delivered notifications and messages
  * @sq_high: out: most send work requests that were outstanding at once
@@ -515,6 +535,10 @@ enum rnotify_endpoint_state {
  * @max_send_sge: out: scatter elements per send work request
  * @eagain: out: posts refused for want of credit or room
  * @kmem: out: bytes of kernel memory of this endpoint's own queues and buffers
+ * @rx_counted: out: those of @rx_notify that rules sent to counters
+ * @rx_slotted: out: those that rules sent to slot tables
+ * @rx_dropped: out: those that rules dropped
+ * @rx_stale: out: those that were of an old generation, and so dropped
  */
 struct rnotify_endpoint_info {
 	__u32 size;
@@ -546,6 +570,10 @@ struct rnotify_endpoint_info {
 	__u32 max_send_sge;
 	__u64 eagain;
 	__u64 kmem;
+	__u64 rx_counted;
+	__u64 rx_slotted;
+	__u64 rx_dropped;
+	__u64 rx_stale;
 };
 
 #endif /* _UAPI_LINUX_RNOTIFY_H */

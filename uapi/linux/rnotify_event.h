@@ -96,6 +96,8 @@ struct rnotify_ring_tail {
  * @RNOTIFY_EVENT_DISCONNECTED: the last event of an endpoint
  * @RNOTIFY_EVENT_LISTENER_DOWN: the last event of a listener that lost its
  *	device
+ * @RNOTIFY_EVENT_COUNTER: a counter reached the threshold of a watch
+ * @RNOTIFY_EVENT_SLOTS: a slot table turned from clean to dirty
  *
  * New types may come: skip what you don't know.
  */
@@ -111,15 +113,19 @@ enum rnotify_event_type {
 	RNOTIFY_EVENT_WRITABLE = 8,
 	RNOTIFY_EVENT_DISCONNECTED = 9,
 	RNOTIFY_EVENT_LISTENER_DOWN = 10,
+	RNOTIFY_EVENT_COUNTER = 13,
+	RNOTIFY_EVENT_SLOTS = 14,
 };
 
 /**
  * enum rnotify_event_flags - rnotify_event.flags
  * @RNOTIFY_EVENT_F_IMM: imm is valid (always for NOTIFY; for MESSAGE if the
  *	peer used SEND_IMM). "imm 0" and "no imm" differ by this flag
+ * @RNOTIFY_EVENT_F_URGENT: a rule with RNOTIFY_RULE_URGENT made this NOTIFY
  */
 enum rnotify_event_flags {
 	RNOTIFY_EVENT_F_IMM = 1u << 0,
+	RNOTIFY_EVENT_F_URGENT = 1u << 1,
 };
 
 /**
@@ -253,7 +259,8 @@ struct rnotify_event_request {
  * @ib_status: enum ib_wc_status of the first failed work request, else 0
  * @vendor_err: with ib_status; or the CM's reject code; or enum ib_event_type
  *	of an asynchronous error of the queue pair
- * @delivered: notifications and messages delivered to this context
+ * @delivered: notifications and messages delivered to this context, be it as
+ *	events or as its rules say
  * @confirmed: own notifications and messages that the peer's kernel has
  */
 struct rnotify_event_down {
@@ -267,19 +274,56 @@ struct rnotify_event_down {
 };
 
 /**
+ * struct rnotify_event_counter - COUNTER
+ * @count: what the counter had counted when the event was written: at least
+ *	@threshold, unless it was reset in between
+ * @bytes: and the bytes
+ * @threshold: the one that was reached
+ * @watch: id of the watch
+ * @reserved: 0
+ */
+struct rnotify_event_counter {
+	__u64 count;
+	__u64 bytes;
+	__u64 threshold;
+	__u32 watch;
+	__u32 reserved;
+};
+
+/**
+ * struct rnotify_event_slots - SLOTS
+ * @nr_dirty: dirty slots when the event was written
+ * @reserved: 0
+ * @changes: how often the table turned from clean to dirty so far
+ * @reserved2: 0
+ */
+struct rnotify_event_slots {
+	__u32 nr_dirty;
+	__u32 reserved;
+	__u64 changes;
+	__u64 reserved2[2];
+};
+
+/**
  * struct rnotify_event - one ring entry: 64 bytes, one cache line
  * @type: &enum rnotify_event_type
  * @flags: &enum rnotify_event_flags
- * @endpoint: id of the endpoint (of the listener, for LISTENER_DOWN)
- * @cookie: what the user gave at CONNECT, ACCEPT or LISTEN
+ * @endpoint: id of the endpoint (of the listener, for LISTENER_DOWN; of the
+ *	counter or slot table, for COUNTER and SLOTS)
+ * @cookie: what the user gave at CONNECT, ACCEPT or LISTEN (or for the watch or
+ *	slot table)
  * @seq: number of this NOTIFY or MESSAGE on its endpoint, from 1, without
- *	gaps; for other types the number of the latest one before it
+ *	gaps, but for notifications that rules sent elsewhere: they have numbers
+ *	as well. For other types the number of the latest one before it; 0 for
+ *	COUNTER and SLOTS
  * @time_ns: CLOCK_MONOTONIC when the kernel wrote the entry, nanoseconds
  * @notify: NOTIFY, MESSAGE
  * @tx: TX_DONE
  * @region: REMOTE_REGION, REMOTE_REGION_GONE
  * @request: CONNECT_REQUEST
  * @down: DISCONNECTED, LISTENER_DOWN
+ * @counter: COUNTER
+ * @slots: SLOTS
  * @raw: all of it
  */
 struct rnotify_event {
@@ -295,6 +339,8 @@ struct rnotify_event {
 		struct rnotify_event_region region;
 		struct rnotify_event_request request;
 		struct rnotify_event_down down;
+		struct rnotify_event_counter counter;
+		struct rnotify_event_slots slots;
 		__u64 raw[4];
 	};
 };
