@@ -189,6 +189,7 @@ void rnotify_close(struct rnotify *ctx)
 	 * ends the context, and returns when it has ended.
 	 */
 	rnotify_regions_drop(ctx);
+	rnotify_views_drop(ctx);
 	for (i = 0; i < 3; i++)
 		rnotify_unmap(&ctx->maps[i]);
 	if (ctx->fd >= 0)

@@ -8,6 +8,7 @@
 #ifndef _RNOTIFY_INTERNAL_H
 #define _RNOTIFY_INTERNAL_H
 
+#include <errno.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,6 +29,7 @@ struct rnotify_map {
  * @maps: ring, consumer page, message area; len 0 if not mapped
  * @lock: protects what follows
  * @regions: all regions
+ * @views: all counters and slot tables
  * @memlock_need: bytes that the latest refused registration would lock
  * @memlock_left: bytes that RLIMIT_MEMLOCK left it
  */
@@ -37,6 +39,7 @@ struct rnotify {
 	struct rnotify_map maps[3];
 	pthread_mutex_t lock;
 	struct rnotify_region *regions;
+	struct rnotify_view *views;
 	uint64_t memlock_need;
 	uint64_t memlock_left;
 };
@@ -61,6 +64,22 @@ struct rnotify_region {
 	int mapped;
 };
 
+/**
+ * struct rnotify_view - a counter or slot table, shown by a read-only mapping
+ * @ctx: where
+ * @prev: neighbours in rnotify.views (under rnotify.lock)
+ * @next: the same
+ * @id: the kernel's id
+ * @map: the mapping
+ */
+struct rnotify_view {
+	struct rnotify *ctx;
+	struct rnotify_view *prev;
+	struct rnotify_view *next;
+	uint32_t id;
+	struct rnotify_map map;
+};
+
 /* ioctl() that returns 0 or -errno */
 int rnotify_ioctl(int fd, unsigned long cmd, void *arg);
 /* mmap() of the device that returns 0 or -errno */
@@ -70,5 +89,16 @@ void rnotify_unmap(struct rnotify_map *map);
 
 /* Free all handles; the kernel's side goes with the context. */
 void rnotify_regions_drop(struct rnotify *ctx);
+
+/* Map a new object of the kernel; on failure the object is destroyed again. */
+int rnotify_view_make(struct rnotify *ctx, uint32_t id, uint64_t offset,
+		      uint64_t size, struct rnotify_view **view);
+/* Destroy object and view; NULL is no error. On failure both stay. */
+int rnotify_view_end(struct rnotify_view *view);
+void rnotify_views_drop(struct rnotify *ctx);
+
+/* Copy what the kernel writes under an odd *seq; size is a multiple of 4. */
+void rnotify_snapshot(void *copy, const void *page, size_t size,
+		      const uint32_t *seq);
 
 #endif /* _RNOTIFY_INTERNAL_H */

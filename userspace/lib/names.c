@@ -25,6 +25,8 @@ const char *rnotify_event_type_str(unsigned int type)
 		[RNOTIFY_EVENT_WRITABLE] = "WRITABLE",
 		[RNOTIFY_EVENT_DISCONNECTED] = "DISCONNECTED",
 		[RNOTIFY_EVENT_LISTENER_DOWN] = "LISTENER_DOWN",
+		[RNOTIFY_EVENT_COUNTER] = "COUNTER",
+		[RNOTIFY_EVENT_SLOTS] = "SLOTS",
 	};
 
 	return word(words, ARRAY_SIZE(words), type);

@@ -37,6 +37,8 @@ void fake_reset(void)
 		munmap(fake.head, FAKE_TAIL);
 	if (fake.tail)
 		munmap(fake.tail, 4096);
+	if (fake.view)
+		munmap(fake.view, FAKE_SIZE - FAKE_VIEW);
 	memset(&fake, 0, sizeof(fake));
 	fake.fd = -1;
 }
@@ -126,6 +128,38 @@ static int fake_post(struct rnotify_post *arg)
 	return 0;
 }
 
+static void *view(void)
+{
+	if (!fake.view)
+		fake.view = map(FAKE_VIEW, FAKE_SIZE - FAKE_VIEW);
+	return fake.view;
+}
+
+static int fake_counter(struct rnotify_counter_create *arg)
+{
+	view();
+	arg->counter_id = 21;
+	arg->mmap_offset = FAKE_VIEW;
+	arg->mmap_size = 4096;
+	return 0;
+}
+
+static int fake_slots(struct rnotify_slots_create *arg)
+{
+	struct rnotify_slots_head *head = view();
+
+	head->nr_slots = arg->nr_slots;
+	head->slot_size = fake.break_layout ? 128 :
+			  sizeof(struct rnotify_slot);
+	head->dirty_offset = FAKE_DIRTY;
+	head->slots_offset = FAKE_SLOTS;
+	arg->slots_id = 22;
+	arg->mmap_offset = FAKE_VIEW;
+	arg->mmap_size = FAKE_SLOTS +
+			 arg->nr_slots * sizeof(struct rnotify_slot);
+	return 0;
+}
+
 static int fake_ioctl(unsigned long cmd, void *arg)
 {
 	switch (cmd) {
@@ -144,6 +178,10 @@ static int fake_ioctl(unsigned long cmd, void *arg)
 		if (fake.on_kick)
 			fake.on_kick();
 		return 0;
+	case RNOTIFY_IOCTL_COUNTER_CREATE:
+		return fake_counter(arg);
+	case RNOTIFY_IOCTL_SLOTS_CREATE:
+		return fake_slots(arg);
 	case RNOTIFY_IOCTL_DESTROY:
 		fake.destroyed = ((struct rnotify_destroy *)arg)->id;
 		return 0;
@@ -165,6 +203,15 @@ static int injected(unsigned long cmd, void *arg)
 	return -error;
 }
 
+/* Structs begin with their size. */
+static void keep(const void *arg)
+{
+	uint32_t size = *(const uint32_t *)arg;
+
+	memcpy(fake.last, arg,
+	       size < sizeof(fake.last) ? size : sizeof(fake.last));
+}
+
 int __wrap_ioctl(int fd, unsigned long cmd, ...)
 {
 	va_list args;
@@ -176,7 +223,8 @@ int __wrap_ioctl(int fd, unsigned long cmd, ...)
 	va_end(args);
 	if (fd != fake.fd)
 		return __real_ioctl(fd, cmd, arg);
-	fake.calls[cmd & 31]++;
+	fake.calls[cmd & 63]++;
+	keep(arg);
 	ret = injected(cmd, arg);
 	if (!ret)
 		ret = fake_ioctl(cmd, arg);

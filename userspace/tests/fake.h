@@ -15,6 +15,9 @@
 #define FAKE_TAIL	0x100000u
 #define FAKE_MESSAGES	0x200000u
 #define FAKE_REGION	0x300000u
+#define FAKE_VIEW	0x380000u
+#define FAKE_DIRTY	128u		/* in the view of a slot table */
+#define FAKE_SLOTS	4096u
 #define FAKE_SIZE	0x400000u
 
 /**
@@ -25,10 +28,12 @@
  * @fd: what open() gave, -1 when closed
  * @break_layout: SETUP says something that the library must refuse
  * @open_error: errno for open(), 0: succeed
+ * @view: own mapping of the latest counter or slot table
  * @error: errno for the next ioctl but QUERY and SETUP, once
  * @calls: how often each command came
  * @setup: the latest one
  * @post: the latest one
+ * @last: argument of the latest ioctl, as it came
  * @destroyed: id of the latest DESTROY
  * @on_kick: called by KICK
  * @on_wait: called by WAIT until there are enough events; NULL: time is up
@@ -37,13 +42,15 @@ struct fake {
 	struct rnotify_ring_head *head;
 	struct rnotify_event *entries;
 	struct rnotify_ring_tail *tail;
+	void *view;
 	int fd;
 	int break_layout;
 	int open_error;
 	int error;
-	unsigned int calls[32];
+	unsigned int calls[64];
 	struct rnotify_setup setup;
 	struct rnotify_post post;
+	uint64_t last[32];
 	uint32_t destroyed;
 	void (*on_kick)(void);
 	void (*on_wait)(void);

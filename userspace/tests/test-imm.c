@@ -132,11 +132,38 @@ static void widening(void)
 	}
 }
 
+/* Each member by field; what is not named is 0, whatever was there before. */
+static void rules(void)
+{
+	struct rnotify_rule rule, want = { 0 };
+
+	memset(&rule, 0xa5, sizeof(rule));
+	rnotify_rule_init(&rule, RNOTIFY_ACTION_SLOTS, 9);
+	want.action = RNOTIFY_ACTION_SLOTS;
+	want.object_id = 9;
+	CHECK(!memcmp(&rule, &want, sizeof(rule)));
+	RNOTIFY_RULE_MATCH(&rule, job_imm, type, 3);
+	RNOTIFY_RULE_MATCH(&rule, job_imm, length, 0);
+	RNOTIFY_RULE_SLOT(&rule, job_imm, sequence);
+	RNOTIFY_RULE_GENERATION(&rule, flag_imm, middle, 4);
+	want.mask = 0xffff0000;
+	want.value = 0x03000000;
+	want.slot_bits = 16;
+	want.generation_id = 4;
+	want.gen_shift = 1;
+	want.gen_bits = 29;
+	CHECK(!memcmp(&rule, &want, sizeof(rule)));
+	/* The last word on a field holds */
+	RNOTIFY_RULE_MATCH(&rule, job_imm, type, 0x81);
+	CHECK(rule.mask == 0xffff0000 && rule.value == 0x81000000);
+}
+
 int main(void)
 {
 	return tap_run("shifts, masks and constants", constants) +
 		tap_run("pack and unpack", packing) +
 		tap_run("round trips", round_trips) +
 		tap_run("values that are too large", too_large) +
-		tap_run("the whole number behind a field", widening);
+		tap_run("the whole number behind a field", widening) +
+		tap_run("rules by field", rules);
 }

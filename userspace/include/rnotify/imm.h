@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR MIT */
 /*
- * librnotify - layouts of immediate data: named bit fields.
+ * librnotify - layouts of immediate data: named bit fields, and rules by field.
  *
  * The 32 bits of an imm belong to the application. A layout is written down
  * once, as a list of fields from the lowest bits up:
@@ -33,6 +33,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+#include <linux/rnotify_route.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -87,6 +90,46 @@ static inline uint64_t rnotify_imm_widen(uint32_t low, uint32_t max,
 		return near + ahead - ((uint64_t)max + 1);
 	return near + ahead;
 }
+
+/* ---- rules by field (see rnotify_route()) ---- */
+
+/* rnotify_rule_init() - a rule that matches every imm */
+static inline void rnotify_rule_init(struct rnotify_rule *rule,
+				     enum rnotify_action action,
+				     uint32_t object)
+{
+	memset(rule, 0, sizeof(*rule));
+	rule->action = (__u16)action;
+	rule->object_id = object;
+}
+
+/* rnotify_rule_match() - these bits, too, must be so; others stay as they are */
+static inline void rnotify_rule_match(struct rnotify_rule *rule, uint32_t mask,
+				      uint32_t value)
+{
+	rule->mask |= mask;
+	rule->value = (rule->value & ~mask) | (value & mask);
+}
+
+/* The field must have this value. */
+#define RNOTIFY_RULE_MATCH(rule, layout, field, value) do {		\
+	_RNOTIFY_IMM_CHECK(value, RNOTIFY_IMM_MAX(layout, field));	\
+	rnotify_rule_match(rule, RNOTIFY_IMM_MASK(layout, field),	\
+			   RNOTIFY_IMM_PUT(layout, field, value));	\
+} while (0)
+
+/* The field is the number of the slot. */
+#define RNOTIFY_RULE_SLOT(rule, layout, field) do {			\
+	(rule)->slot_shift = (__u8)RNOTIFY_IMM_SHIFT(layout, field);	\
+	(rule)->slot_bits = (__u8)RNOTIFY_IMM_BITS(layout, field);	\
+} while (0)
+
+/* The field is compared with a generation. */
+#define RNOTIFY_RULE_GENERATION(rule, layout, field, generation) do {	\
+	(rule)->generation_id = generation;				\
+	(rule)->gen_shift = (__u8)RNOTIFY_IMM_SHIFT(layout, field);	\
+	(rule)->gen_bits = (__u8)RNOTIFY_IMM_BITS(layout, field);	\
+} while (0)
 
 /* ---- the layout itself ---- */
 

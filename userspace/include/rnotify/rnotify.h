@@ -443,5 +443,6 @@ const char *rnotify_version(void);
 
 #include <rnotify/op.h>
 #include <rnotify/ring.h>
+#include <rnotify/route.h>
 
 #endif /* _RNOTIFY_RNOTIFY_H */
