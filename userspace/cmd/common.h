@@ -25,7 +25,8 @@ struct command {
 	int (*run)(int argc, char **argv);
 };
 
-extern const struct command cmd_info, cmd_recv, cmd_send, cmd_ping, cmd_pong;
+extern const struct command cmd_info, cmd_recv, cmd_send, cmd_ping, cmd_pong,
+	cmd_perf;
 
 /* "rnotify: ...", newline added; returns EXIT_FAILED */
 int fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

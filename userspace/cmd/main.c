@@ -9,7 +9,7 @@
 #include "common.h"
 
 static const struct command *const commands[] = {
-	&cmd_info, &cmd_recv, &cmd_send, &cmd_ping, &cmd_pong,
+	&cmd_info, &cmd_recv, &cmd_send, &cmd_ping, &cmd_pong, &cmd_perf,
 };
 
 static void usage(FILE *file)
