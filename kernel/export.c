@@ -427,6 +427,17 @@ static int take_place(struct rnotify_export *export)
 	return ret;
 }
 
+/* Under the lock: ESTABLISHED is in the ring an instant before the state is. */
+static bool export_possible(struct rnotify_ep *ep)
+{
+	bool up;
+
+	spin_lock_bh(&ep->lock);
+	up = ep->dev && ep->state == RNOTIFY_EP_ESTABLISHED;
+	spin_unlock_bh(&ep->lock);
+	return up;
+}
+
 /* MRs with their page lists; not yet valid for anybody. */
 static int export_map(struct rnotify_export *export)
 {
@@ -436,7 +447,7 @@ static int export_map(struct rnotify_export *export)
 	int ret;
 
 	lockdep_assert_held(&ep->mutex);
-	if (!ep->dev || READ_ONCE(ep->state) != RNOTIFY_EP_ESTABLISHED)
+	if (!export_possible(ep))
 		return -ENOTCONN;
 	ret = rnotify_map_create(region, ep->dev);
 	if (ret)
