@@ -31,7 +31,8 @@ static const char usage[] =
 "      --warmup N         before them (default: a tenth)\n"
 "  -r, --repeat N         runs of each; the median counts (default: 1)\n"
 "      --spin US          for how long 'adaptive' looks (default: 100)\n"
-"      --inline BYTES     up to this size payload is posted inline (default: 0)\n"
+"      --inline BYTES     up to this size payload is posted inline (default: what\n"
+"                         is best for each transport)\n"
 "      --check            look at every byte that arrives\n"
 "      --threads          both ends in one process\n"
 "      --address ADDRESS  with both ends here: where they meet (default: the\n"
@@ -315,12 +316,14 @@ int options_parse(int argc, char **argv, struct options *opt, int *status)
 		.warmup = UINT64_MAX,
 		.repeat = 1,
 		.spin_us = 100,
+		.inline_max = INLINE_BEST,
 	};
 	while ((c = next_option(argc, argv, "m:t:w:s:ab:W:e:n:r:hV",
 				long_options, usage, status)) >= 0) {
 		if (take_option(opt, c))
 			continue;
-		*status = bad_usage(usage, "not good: '%s'", optarg);
+		*status = bad_usage(usage, "not good: '%s'",
+				    optarg ? optarg : "-a");
 		return -2;
 	}
 	if (c == -2)

@@ -7,6 +7,16 @@
 
 #include "ours.h"
 
+/*
+ * Memory of the kernel costs a look-up; the bytes of a small notification are
+ * cheaper to copy.
+ */
+static uint32_t inline_max(const struct run *run)
+{
+	return run->inline_max == INLINE_BEST ? RNOTIFY_INLINE_MAX :
+		run->inline_max;
+}
+
 static void prepare(struct ours *o, uint32_t ep, struct rnotify_op *op,
 		    uint32_t number)
 {
@@ -16,7 +26,7 @@ static void prepare(struct ours *o, uint32_t ep, struct rnotify_op *op,
 
 	if (!run->size) {
 		rnotify_prep_notify(op, e->id, number, number);
-	} else if (run->size <= run->inline_max) {
+	} else if (run->size <= inline_max(run)) {
 		rnotify_prep_write_imm(op, e->id, NULL, 0, e->remote, offset,
 				       run->size, number, number);
 		rnotify_op_inline(op, o->link.ops->sent(&o->link, ep, number %

@@ -20,6 +20,7 @@
 #include "common.h"
 
 #define NAME_SIZE 16
+#define INLINE_BEST UINT32_MAX
 
 enum mode {
 	MODE_LATENCY,	/* ping-pong: one notification under way */
@@ -52,7 +53,8 @@ extern const char *const wait_names[NR_WAITS];
  * @window: notifications that may be under way or unconsumed, per endpoint
  * @endpoints: connections, used in turn
  * @spin_us: how long WAIT_ADAPTIVE looks
- * @inline_max: up to this size payload is posted inline
+ * @inline_max: up to this size payload is posted inline; INLINE_BEST: as it is
+ *	best for each transport
  * @check: look at the bytes that arrive
  * @warmup: notifications before the measured ones
  * @iterations: measured ones

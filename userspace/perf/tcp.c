@@ -38,7 +38,7 @@ struct head {
  * @head: of the message that is coming
  * @in_body: @head is known, its payload is not complete
  * @missing: bytes of it
- * @ready: the socket may have bytes
+ * @ready: it is in tcp.ready: the socket may have bytes, or the buffer messages
  */
 struct tconn {
 	int fd;
@@ -57,6 +57,8 @@ struct tconn {
  * @link: head
  * @listener: socket, -1 at the client
  * @epfd: epoll, -1 if not needed
+ * @ready: connections to be looked at, with epoll
+ * @nr_ready: how many
  * @memory: slots to be sent, then those that arrive
  * @conns: connections, by number
  * @heads: of a batch
@@ -66,6 +68,8 @@ struct tcp {
 	struct link link;
 	int listener;
 	int epfd;
+	uint32_t *ready;
+	uint32_t nr_ready;
 	char *memory;
 	struct tconn *conns;
 	struct head *heads;
@@ -84,8 +88,7 @@ static int broken(const char *what)
 
 static bool uses_epoll(const struct run *run)
 {
-	return run->wait == WAIT_EPOLL ||
-		(run->endpoints > 1 && run->wait != WAIT_SPIN);
+	return run->wait == WAIT_EPOLL || run->endpoints > 1;
 }
 
 static char *slot(struct tcp *t, bool incoming, uint32_t ep, uint32_t n)
@@ -122,6 +125,7 @@ static void tcp_close(struct link *link)
 		close(t->listener);
 	if (t->epfd >= 0)
 		close(t->epfd);
+	free(t->ready);
 	free(t->memory);
 	free(t->conns);
 	free(t->heads);
@@ -158,12 +162,13 @@ static struct link *tcp_open(const struct run *run, bool server)
 	t->link = (struct link){ .ops = &tcp, .run = run };
 	t->listener = -1;
 	t->epfd = -1;
+	t->ready = calloc(run->endpoints, sizeof(*t->ready));
 	t->memory = calloc(2 * (size_t)run->endpoints, slots_bytes(run));
 	t->heads = calloc(BATCH_MAX, sizeof(*t->heads));
 	t->iov = calloc(BATCH_MAX, 2 * sizeof(*t->iov));
 	if (uses_epoll(run))
 		t->epfd = epoll_create1(EPOLL_CLOEXEC);
-	if (t->memory && t->heads && t->iov && !make_conns(t) &&
+	if (t->ready && t->memory && t->heads && t->iov && !make_conns(t) &&
 	    (t->epfd >= 0 || !uses_epoll(run)))
 		return &t->link;
 	fail("tcp: %s", strerror(errno));
@@ -411,6 +416,7 @@ static int take_buffered(struct tcp *t, struct tconn *c, struct note *notes,
 	return (int)have;
 }
 
+/* From the buffer; else from the socket, if it may be asked without sleeping. */
 static int take_one(struct tcp *t, struct tconn *c, struct note *notes,
 		    unsigned int max)
 {
@@ -419,37 +425,56 @@ static int take_one(struct tcp *t, struct tconn *c, struct note *notes,
 	if (n || !(c->ready || t->link.run->wait == WAIT_SPIN))
 		return n;
 	ret = fetch(t, c, MSG_DONTWAIT);
-	/* The rest, if any, makes epoll speak up again. */
-	c->ready = false;
 	return ret <= 0 ? ret : take_buffered(t, c, notes, max);
+}
+
+static int ask_epoll(struct tcp *t, int timeout)
+{
+	struct epoll_event events[EVENTS];
+	int i, n = epoll_wait(t->epfd, events, EVENTS, timeout);
+
+	if (n < 0)
+		return errno == EINTR ? 0 : broken("epoll");
+	for (i = 0; i < n; i++) {
+		struct tconn *c = &t->conns[events[i].data.u32];
+
+		if (!c->ready)
+			t->ready[t->nr_ready++] = events[i].data.u32;
+		c->ready = true;
+	}
+	return 0;
+}
+
+/* Those that epoll named, once each: if there is more, it names them again. */
+static int take_ready(struct tcp *t, struct note *notes, unsigned int max)
+{
+	unsigned int have = 0;
+	struct tconn *c;
+	int n;
+
+	while (t->nr_ready && have < max) {
+		c = &t->conns[t->ready[t->nr_ready - 1]];
+		n = take_one(t, c, notes + have, max - have);
+		if (n < 0)
+			return n;
+		have += (unsigned int)n;
+		if (have == max)
+			break;
+		c->ready = false;
+		t->nr_ready--;
+	}
+	return (int)have;
 }
 
 static int tcp_take(struct link *link, struct note *notes, unsigned int max)
 {
 	struct tcp *t = tcp_of(link);
-	unsigned int have = 0;
-	uint32_t i;
-	int n;
 
-	for (i = 0; i < link->run->endpoints && have < max; i++) {
-		n = take_one(t, &t->conns[i], notes + have, max - have);
-		if (n < 0)
-			return n;
-		have += (unsigned int)n;
-	}
-	return (int)have;
-}
-
-static int sleep_epoll(struct tcp *t)
-{
-	struct epoll_event events[EVENTS];
-	int i, n = epoll_wait(t->epfd, events, EVENTS, -1);
-
-	if (n < 0)
-		return errno == EINTR ? 0 : broken("epoll");
-	for (i = 0; i < n; i++)
-		t->conns[events[i].data.u32].ready = true;
-	return 0;
+	if (t->epfd < 0)
+		return take_one(t, &t->conns[0], notes, max);
+	if (!t->nr_ready && link->run->wait == WAIT_SPIN && ask_epoll(t, 0))
+		return -1;
+	return take_ready(t, notes, max);
 }
 
 /* 1: bytes came; 0: nothing for a while; or failure */
@@ -480,7 +505,7 @@ static int tcp_sleep(struct link *link, bool room, uint32_t ep)
 	}
 	link->sleeps++;
 	if (t->epfd >= 0)
-		return sleep_epoll(t);
+		return ask_epoll(t, -1);
 	return fetch(t, &t->conns[0], 0) < 0 ? EXIT_FAILED : 0;
 }
 

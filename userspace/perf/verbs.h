@@ -21,6 +21,22 @@
 #define CREDIT_FLAG 0x80000000u
 /* Receives for credits, beside those for notifications. */
 #define CREDIT_RECVS 8u
+/* A send queue has so many signalled work requests, and completions, at most. */
+#define SIGNALLED 4u
+/* Queues for the completions of receives, if one is not enough. */
+#define RCQS_MAX 8u
+
+/**
+ * struct rcq - a completion queue for receives
+ * @cq: of the device
+ * @armed: it will tell the channel
+ * @unacked: events of the channel to be acknowledged
+ */
+struct rcq {
+	struct ibv_cq *cq;
+	bool armed;
+	unsigned int unacked;
+};
 
 /**
  * struct vconn - one connection
@@ -56,8 +72,10 @@ struct vconn {
  * @events: of rdma_cm
  * @listener: NULL at the client
  * @pd: for all
- * @channel: completion channel of @rcq; NULL when spinning
- * @rcq: receives
+ * @channel: completion channel of @rcqs; NULL when spinning
+ * @rcqs: receives; connection n uses n % @nr_rcqs
+ * @nr_rcqs: one, unless there are more connections than fit
+ * @next_rcq: where polling goes on
  * @scq: sends
  * @memory: slots to be sent, slots that arrive, receive buffers
  * @mr: of @memory
@@ -65,8 +83,6 @@ struct vconn {
  * @wcs: polled and not yet looked at
  * @nr_wcs: how many
  * @at_wc: the first of them
- * @armed: @rcq will tell the channel
- * @unacked: events of the channel to be acknowledged
  * @epfd: for WAIT_EPOLL, else -1
  * @sq_size: send work requests of a connection
  * @rq_size: receives of a connection
@@ -82,7 +98,9 @@ struct verbs {
 	struct rdma_cm_id *listener;
 	struct ibv_pd *pd;
 	struct ibv_comp_channel *channel;
-	struct ibv_cq *rcq;
+	struct rcq rcqs[RCQS_MAX];
+	unsigned int nr_rcqs;
+	unsigned int next_rcq;
 	struct ibv_cq *scq;
 	char *memory;
 	struct ibv_mr *mr;
@@ -90,8 +108,6 @@ struct verbs {
 	struct ibv_wc wcs[POLL_MAX];
 	int nr_wcs;
 	int at_wc;
-	bool armed;
-	unsigned int unacked;
 	int epfd;
 	uint32_t sq_size;
 	uint32_t rq_size;

@@ -84,12 +84,23 @@ static int look_at(struct verbs *v, const struct ibv_wc *wc, struct note *note)
 	return !credit;
 }
 
+/* The next queue that has something. */
 static int poll_more(struct verbs *v)
 {
+	unsigned int i;
+
 	v->at_wc = 0;
-	v->nr_wcs = ibv_poll_cq(v->rcq, POLL_MAX, v->wcs);
-	return v->nr_wcs < 0 ? fail("%s: polling failed", v->link.ops->name) :
-		0;
+	for (i = 0; i < v->nr_rcqs; i++) {
+		v->nr_wcs = ibv_poll_cq(v->rcqs[v->next_rcq].cq, POLL_MAX,
+					v->wcs);
+		if (++v->next_rcq == v->nr_rcqs)
+			v->next_rcq = 0;
+		if (v->nr_wcs < 0)
+			return fail("%s: polling failed", v->link.ops->name);
+		if (v->nr_wcs)
+			break;
+	}
+	return 0;
 }
 
 int verbs_take(struct link *link, struct note *notes, unsigned int max)
@@ -115,6 +126,7 @@ static int await_channel(struct verbs *v)
 {
 	struct epoll_event event;
 	struct ibv_cq *cq;
+	struct rcq *rcq;
 	void *arg;
 
 	if (v->epfd >= 0)
@@ -124,29 +136,44 @@ static int await_channel(struct verbs *v)
 	while (ibv_get_cq_event(v->channel, &cq, &arg))
 		if (errno != EINTR)
 			return fail("ibv_get_cq_event: %s", strerror(errno));
-	v->armed = false;
-	if (++v->unacked == ACK_EVERY) {
-		ibv_ack_cq_events(v->rcq, v->unacked);
-		v->unacked = 0;
+	rcq = arg;
+	rcq->armed = false;
+	if (++rcq->unacked == ACK_EVERY) {
+		ibv_ack_cq_events(cq, rcq->unacked);
+		rcq->unacked = 0;
 	}
 	return 0;
+}
+
+/* 1: something was armed; 0: everything was; or failure */
+static int arm(struct verbs *v)
+{
+	unsigned int i;
+	int err, any = 0;
+
+	for (i = 0; i < v->nr_rcqs; i++) {
+		if (v->rcqs[i].armed)
+			continue;
+		err = ibv_req_notify_cq(v->rcqs[i].cq, 0);
+		if (err) {
+			fail("ibv_req_notify_cq: %s", strerror(err));
+			return -1;
+		}
+		v->rcqs[i].armed = true;
+		any = 1;
+	}
+	return any;
 }
 
 /* Arm, look again, sleep. An arming that was not needed stays for the next time. */
 static int arm_and_sleep(struct verbs *v)
 {
-	int err;
+	int any = arm(v);
 
-	if (!v->armed) {
-		err = ibv_req_notify_cq(v->rcq, 0);
-		if (err)
-			return fail("ibv_req_notify_cq: %s", strerror(err));
-		v->armed = true;
-		if (poll_more(v))
-			return EXIT_FAILED;
-		if (v->nr_wcs)
-			return 0;
-	}
+	if (any < 0 || (any && poll_more(v)))
+		return EXIT_FAILED;
+	if (any && v->nr_wcs)
+		return 0;
 	v->link.sleeps++;
 	return await_channel(v);
 }

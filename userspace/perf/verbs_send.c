@@ -36,7 +36,7 @@ static void finish_wr(struct verbs *v, uint32_t ep, struct ibv_send_wr *wr)
 
 	c->sq_posted++;
 	wr->wr_id = (uint64_t)ep << 32 | c->sq_posted;
-	if (c->sq_posted - c->sq_asked >= v->sq_size / 4) {
+	if (c->sq_posted - c->sq_asked >= v->sq_size / SIGNALLED) {
 		wr->send_flags |= IBV_SEND_SIGNALED;
 		c->sq_asked = c->sq_posted;
 	}

@@ -100,11 +100,48 @@ static int make_channel(struct verbs *v, struct ibv_context *dev)
 	return 0;
 }
 
+/* As few as hold a completion for each receive. */
+static int make_rcqs(struct verbs *v, struct ibv_context *dev, uint32_t max)
+{
+	uint64_t each, all = (uint64_t)v->link.run->endpoints * v->rq_size;
+	uint32_t i, conns;
+
+	for (v->nr_rcqs = 1; v->nr_rcqs <= RCQS_MAX; v->nr_rcqs++) {
+		conns = (v->link.run->endpoints + v->nr_rcqs - 1) / v->nr_rcqs;
+		each = (uint64_t)conns * v->rq_size;
+		if (each <= max)
+			break;
+	}
+	if (v->nr_rcqs > RCQS_MAX)
+		return fail("%s: %llu receives are more than fit %u completion queues",
+			    v->link.ops->name, (unsigned long long)all,
+			    RCQS_MAX);
+	for (i = 0; i < v->nr_rcqs; i++) {
+		v->rcqs[i].cq = ibv_create_cq(dev, (int)each, &v->rcqs[i],
+					      v->channel, 0);
+		if (!v->rcqs[i].cq)
+			return fail("ibv_create_cq: %s", strerror(errno));
+	}
+	return 0;
+}
+
+static int make_cqs(struct verbs *v, struct ibv_context *dev)
+{
+	struct ibv_device_attr attr;
+
+	if (ibv_query_device(dev, &attr))
+		return fail("ibv_query_device: %s", strerror(errno));
+	/* One more: the last signalled one may be incomplete when the next is. */
+	v->scq = ibv_create_cq(dev, (int)(v->link.run->endpoints *
+					  (SIGNALLED + 1)), NULL, NULL, 0);
+	if (!v->scq)
+		return fail("ibv_create_cq: %s", strerror(errno));
+	return make_rcqs(v, dev, (uint32_t)attr.max_cqe);
+}
+
 /* What belongs to a device, once the first connection has told which it is. */
 static int on_device(struct verbs *v, struct ibv_context *dev)
 {
-	const struct run *run = v->link.run;
-
 	if (v->pd)
 		return v->pd->context == dev ? 0 :
 			fail("%s: two devices", v->link.ops->name);
@@ -113,22 +150,14 @@ static int on_device(struct verbs *v, struct ibv_context *dev)
 		return fail("ibv_alloc_pd: %s", strerror(errno));
 	if (make_channel(v, dev))
 		return EXIT_FAILED;
-	v->rcq = ibv_create_cq(dev, (int)(run->endpoints * v->rq_size), NULL,
-			       v->channel, 0);
-	v->scq = ibv_create_cq(dev, (int)(run->endpoints * v->sq_size), NULL,
-			       NULL, 0);
-	if (!v->rcq || !v->scq)
-		return fail("%s: no completion queue for %u connections with window %u: %s",
-			    v->link.ops->name, run->endpoints, run->window,
-			    strerror(errno));
-	return make_memory(v);
+	return make_cqs(v, dev) ? EXIT_FAILED : make_memory(v);
 }
 
 static int make_qp(struct verbs *v, uint32_t ep, struct rdma_cm_id *id)
 {
 	struct ibv_qp_init_attr attr = {
 		.send_cq = v->scq,
-		.recv_cq = v->rcq,
+		.recv_cq = v->rcqs[ep % v->nr_rcqs].cq,
 		.qp_type = IBV_QPT_RC,
 		.cap = {
 			.max_send_wr = v->sq_size,
@@ -329,14 +358,18 @@ static void close_ids(struct verbs *v)
 
 static void close_device(struct verbs *v)
 {
+	unsigned int i;
+
 	if (v->mr)
 		ibv_dereg_mr(v->mr);
 	if (v->memory)
 		munmap(v->memory, memory_bytes(v));
-	if (v->unacked)
-		ibv_ack_cq_events(v->rcq, v->unacked);
-	if (v->rcq)
-		ibv_destroy_cq(v->rcq);
+	for (i = 0; i < RCQS_MAX; i++) {
+		if (v->rcqs[i].unacked)
+			ibv_ack_cq_events(v->rcqs[i].cq, v->rcqs[i].unacked);
+		if (v->rcqs[i].cq)
+			ibv_destroy_cq(v->rcqs[i].cq);
+	}
 	if (v->scq)
 		ibv_destroy_cq(v->scq);
 	if (v->epfd >= 0)
