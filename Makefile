@@ -29,6 +29,7 @@ help:
 	@echo '  make check              all tests on stock kernels 6.1 and 6.12, and lint'
 	@echo '  make check KERNEL=debug the kselftests on a kernel with KASAN, lockdep, kmemleak'
 	@echo '  make check-long         everything, on all three kernels'
+	@echo '  make bench              measure, beside verbs and TCP; tables and plots'
 	@echo '  make vm [KERNEL=6.12]   a shell in a VM with everything loaded'
 	@echo 'Parts:'
 	@echo '  make setup              install missing packages, fetch the kernels'
@@ -88,6 +89,12 @@ check: setup
 check-long: setup
 	@$(VM)/check long
 
+# Tables and plots go to Documentation/performance. BENCH_ARGS=--quick is shorter
+bench: setup
+	+@$(MAKE) modules KERNEL=6.12
+	+@$(MAKE) userspace
+	@selftests/bench/bench $(BENCH_ARGS)
+
 lint: setup
 	@$(VM)/lint
 
@@ -98,4 +105,4 @@ clean:
 	rm -rf build
 
 .PHONY: all help farm modules modules_install userspace install selftests unit \
-	setup debug-kernel demo check check-long lint vm clean
+	setup debug-kernel demo check check-long bench lint vm clean

@@ -149,6 +149,17 @@ def two_vm_task(kernel, item):
     return Task(name, kernel, cmd + two_vm_options(item) + [item.host], results)
 
 
+def guard_task():
+    """Has a notification become dearer?  In a guest that counts instructions."""
+    name = "bench-guard"
+    bench = os.path.join(paths.ROOT, "selftests", "bench")
+    results = os.path.join(RESULTS, name + ".json")
+    return Task(name, "6.12", [
+        RVM, "run", "--kernel", "6.12", "--no-build", "--icount", "--brief", "--tag",
+        name + ": ", "--results", results, "--slow", SLOW_STOCK, "--add",
+        os.path.join(bench, "instructions"), os.path.join(bench, "guard.sh")], results)
+
+
 def demo_file():
     """A real file of at least 64 MiB: a kernel package."""
     return os.path.join(paths.CACHE, "debs", "linux-image-6.1.deb")
@@ -195,6 +206,8 @@ def check(kernels, long=False, host=True):
         where = [k for k in usable if item.runs_on(k)]
         tasks += [two_vm_task(k, item) for i, k in enumerate(where)
                   if long or i == n % len(where)]
+    if "6.12" in usable and "userspace" in built:
+        tasks.append(guard_task())
     if host:
         tasks += host_tasks()
     rows += run_tasks(tasks)

@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1 OR MIT
+#
+# What `make bench` runs in its guests: parts of the table, each a call of
+# `rnotify perf`, whose JSON goes to the runner on one line.
+#
+#   guest.sh PART...
+#
+# BENCH_N, in percent, makes runs longer or shorter; BENCH_REPEAT is how often each
+# transport has its turn, BENCH_LATENCY of how many round trips.
+# rvm: floor=1
+#
+# functions are called by check, which shellcheck does not see
+# shellcheck disable=SC2317
+# shellcheck source=selftests/vm/guest/tap.sh disable=SC1091
+. /etc/vm/tap.sh
+N=${BENCH_N:-100}
+R=${BENCH_REPEAT:-5}
+LATENCY=${BENCH_LATENCY:-400}
+all=rnotify,write_imm,write_send,send,tcp
+
+# part NAME NOTIFICATIONS OPTIONS...
+part() {
+	name=$1
+	n=$((($2 * N + 99) / 100))
+	shift 2
+	if rnotify perf --json -n $n "$@" >/tmp/part; then
+		printf '@bench %s %s\n' "$name" "$(tr -d '\n' </tmp/part)"
+		ok "$name"
+	else
+		not_ok "$name"
+	fi
+}
+
+# stream NAME NOTIFICATIONS OPTIONS...
+stream() {
+	name=$1
+	n=$2
+	shift 2
+	part "$name" "$n" -m stream "$@"
+}
+
+# floor NAME WAIT WHAT...: the bare module (selftests/floor) and ours by turns
+floor() {
+	name=$1
+	wait=$2
+	shift 2
+	dir=/sys/kernel/debug/rnotify_floor
+	[ -d "$dir" ] || insmod /t/rnotify_floor.ko addr="$RNOTIFY_ADDR" || return
+	for _ in $(seq "$R"); do
+		echo "$*" >"$dir/run" || return
+		echo "@floor $name $(cat "$dir/run")"
+		rnotify perf --json -n $((400 * N / 100)) -w "$wait" >/tmp/part || return
+		printf '@bench %s %s\n' "$name" "$(tr -d '\n' </tmp/part)"
+	done
+}
+
+run_part() {
+	case $1 in
+	latency-block) part "$1" "$LATENCY" -t $all -w block -r "$R" ;;
+	latency-spin) part "$1" 400 -t $all -w spin -r "$R" ;;
+	latency-waits) part "$1" "$LATENCY" -w block,epoll,eventfd,uring,read,adaptive -r "$R" ;;
+	latency-peers) part "$1" "$LATENCY" -t $all -w epoll,adaptive -r "$R" ;;
+	latency-sizes)
+		part "$1" 100 -t rnotify,write_imm,send,tcp -w block \
+			-s 8,32,128,512,2K,8K,32K,128K,1M -r "$R"
+		;;
+	rate-batch)
+		stream "$1" 4000 -t rnotify,write_imm,write_send,send -w block \
+			-b 1,2,4,8,16,32,64 -r "$R"
+		;;
+	rate-spin) stream "$1" 4000 -t rnotify,write_imm -w spin -b 32 -r "$R" ;;
+	bandwidth) stream "$1" 40 -t $all -w block -s 1M -b 4 -W 16 -r "$R" ;;
+	endpoints) part "$1" 2000 -w block -e 1,16,256,1000 -W 16 -r "$R" ;;
+	connect)
+		part "$1" 1 -m connect -t rnotify,write_imm -e 1,16,256,1000 \
+			-W 64 -r "$R"
+		;;
+	floor-spin) check "$1" floor "$1" spin latency spin 64 $((400 * N / 100)) ;;
+	floor-block) check "$1" floor "$1" block latency softirq 64 $((400 * N / 100)) ;;
+	*) not_ok "no part $1" ;;
+	esac
+}
+
+plan $#
+for p; do
+	run_part "$p"
+done
+finish
