@@ -114,7 +114,7 @@ arguments() {
 }
 
 contradictions() {
-	refused "can't wait like that" -t tcp -w uring &&
+	refused "can't wait like that" -t tcp,send -w block,uring &&
 		refused 'one address' 1.2.3.4 5.6.7.8 &&
 		refused 'the client says' --server -s 8 && refused 'for --server' --once &&
 		refused 'both ends here' --threads 1.2.3.4 &&

@@ -109,32 +109,38 @@ static void common_part(const struct options *opt, struct run *run)
 }
 
 /* With check, what is being looked at must not be overwritten meanwhile. */
-static void limit_window(const struct options *opt, struct run *run)
+static void limit_window(struct run *run)
 {
-	run->window = opt->window;
 	if (run->check && slots_of(run) < 2 * run->window)
 		run->window = slots_of(run) / 2 ? slots_of(run) / 2 : 1;
+}
+
+/* The sizes change fastest. */
+static void nth_case(const struct options *opt, unsigned int n, struct run *run)
+{
+	common_part(opt, run);
+	run->size = opt->sizes.value[n % opt->sizes.nr];
+	n /= opt->sizes.nr;
+	run->batch = opt->batches.value[n % opt->batches.nr];
+	n /= opt->batches.nr;
+	run->wait = opt->waits.value[n % opt->waits.nr];
+	n /= opt->waits.nr;
+	run->endpoints = opt->endpoints.value[n];
+	limit_window(run);
 }
 
 static int run_cases(const struct options *opt, const struct place *place,
 		     struct json *j)
 {
-	unsigned int w, s, b, e;
+	unsigned int n, all = opt->sizes.nr * opt->batches.nr * opt->waits.nr *
+		opt->endpoints.nr;
 	struct run run;
 
-	common_part(opt, &run);
-	for (e = 0; e < opt->endpoints.nr; e++)
-		for (w = 0; w < opt->waits.nr; w++)
-			for (b = 0; b < opt->batches.nr; b++)
-				for (s = 0; s < opt->sizes.nr; s++) {
-					run.endpoints = opt->endpoints.value[e];
-					run.wait = opt->waits.value[w];
-					run.batch = opt->batches.value[b];
-					run.size = opt->sizes.value[s];
-					limit_window(opt, &run);
-					if (run_case(opt, place, j, &run))
-						return EXIT_FAILED;
-				}
+	for (n = 0; n < all; n++) {
+		nth_case(opt, n, &run);
+		if (run_case(opt, place, j, &run))
+			return EXIT_FAILED;
+	}
 	return 0;
 }
 

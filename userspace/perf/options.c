@@ -285,10 +285,22 @@ static void fill_in(struct options *opt)
 		opt->warmup = opt->iterations / 10;
 }
 
+/* A transport that can't wait like that is passed over, if there is another. */
+static bool somebody_can(const struct options *opt, uint32_t wait)
+{
+	unsigned int i;
+
+	for (i = 0; i < opt->nr_transports; i++)
+		if (opt->transports[i]->waits & WAIT_BIT(wait))
+			return true;
+	/* None was named: then it is ours. */
+	return !i;
+}
+
 /* What each option allows, and all together don't; NULL if all is well */
 static const char *contradiction(const struct options *opt)
 {
-	unsigned int i, w;
+	unsigned int w;
 
 	if (opt->server && (opt->nr_transports || opt->waits.nr ||
 			    opt->sizes.nr))
@@ -298,11 +310,8 @@ static const char *contradiction(const struct options *opt)
 	if (opt->where && !opt->server && (opt->threads || opt->local))
 		return "--threads and --address are for both ends here";
 	for (w = 0; w < opt->waits.nr; w++)
-		for (i = 0; i < opt->nr_transports; i++)
-			if (opt->nr_transports == 1 &&
-			    !(opt->transports[i]->waits &
-			      WAIT_BIT(opt->waits.value[w])))
-				return "that transport can't wait like that";
+		if (!somebody_can(opt, opt->waits.value[w]))
+			return "that transport can't wait like that";
 	return NULL;
 }
 
