@@ -6,10 +6,8 @@ import os
 import queue
 import re
 import shlex
-import shutil
+import socket
 import subprocess
-import tempfile
-import time
 
 from . import cpio, initramfs, paths, qemu, report, session, tap
 
@@ -153,11 +151,13 @@ class Job:
         roles = ("a", "b") if self.two else ("one",)
         machines = [qemu.Machine(r, self.kernel, self._setup(), events) for r in roles]
         base = initramfs.base(self.kernel)
-        wire = tempfile.mkdtemp(prefix="rvm-wire")
+        # Connected from the start: nobody has to wait for anybody's socket
+        wire = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            for m in machines:
+            for m, end in zip(machines, wire):
                 m.start([base, self._overlay(m.role, "job", items)],
-                        net=self._net(m.role, os.path.join(wire, "wire")))
+                        wire=end if self.two else None)
+                end.close()
             run = session.Session(machines, events, self.slow, self.show, self.over)
             run.run()
             return list(run.guests.values())
@@ -165,17 +165,8 @@ class Job:
             for m in machines:
                 self._save_console(m)
                 m.kill()
-            shutil.rmtree(wire, ignore_errors=True)
-
-    def _net(self, role, path):
-        if not self.two:
-            return None
-        server = role == "a"
-        end = time.monotonic() + 10
-        while not server and not os.path.exists(path) and time.monotonic() < end:
-            time.sleep(0.05)
-        return (f"stream,id=n0,server={'on' if server else 'off'},"
-                f"addr.type=unix,addr.path={path}")
+            for end in wire:
+                end.close()
 
     def _save_console(self, machine):
         if not self.console_log:
