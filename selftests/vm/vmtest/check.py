@@ -167,7 +167,9 @@ def demo_file():
 
 def host_tasks():
     """What needs no guest."""
-    tasks = [Task("harness", "host", [os.path.join(paths.VM, "selftest")])]
+    bench = os.path.join(paths.ROOT, "selftests", "bench", "selftest")
+    tasks = [Task("harness", "host", [os.path.join(paths.VM, "selftest")]),
+             Task("bench-tools", "host", [bench])]
     if os.path.exists(os.path.join(paths.ROOT, "selftests/unit/Makefile")):
         tasks.append(Task("unit", "host", ["make", "-s", "unit"]))
     if glob.glob(os.path.join(paths.ROOT, "userspace", "tests", "*.c")):
