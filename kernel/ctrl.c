@@ -185,6 +185,19 @@ static bool send_item(struct rnotify_ep *ep, struct rnotify_ctrl_item *item)
 	}
 }
 
+/* What was only kept for the message goes. */
+static void item_sent(struct rnotify_ep *ep, struct rnotify_ctrl_item *item)
+{
+	if (item->type == RNOTIFY_WIRE_REGION_GONE_ACK)
+		rnotify_remote_free(ep, container_of(item,
+						     struct rnotify_remote,
+						     ack));
+	else if (item->type == RNOTIFY_WIRE_REGION_GONE)
+		rnotify_export_gone_sent(container_of(item,
+						      struct rnotify_export,
+						      gone));
+}
+
 /**
  * rnotify_ctrl_pump() - send what waits, as far as credit and buffers go
  * @ep: endpoint; lock held
@@ -207,11 +220,7 @@ void rnotify_ctrl_pump(struct rnotify_ep *ep)
 		if (!send_item(ep, item))
 			continue;
 		list_del_init(&item->node);
-		if (item->type == RNOTIFY_WIRE_REGION_GONE_ACK)
-			rnotify_remote_free(ep,
-					    container_of(item,
-							 struct rnotify_remote,
-							 ack));
+		item_sent(ep, item);
 	}
 }
 

@@ -83,7 +83,7 @@ enum rnotify_sq_class {
  * @ep: owner (invariant)
  * @map: source or target region, of an operation's last work request
  * @remote: remote region, of an operation's last work request
- * @reg: counter of outstanding registrations to decrement
+ * @export: whose memory region it registers
  * @user_data: for TX_DONE
  * @byte_len: of the whole operation
  * @wr_bytes: of this work request
@@ -156,6 +156,7 @@ struct rnotify_ctrl_item {
  * @ep_node: in rnotify_ep.exports (rnotify_ep.lock)
  * @map: of the region for the endpoint's device; NULL once revoked
  * @mutex: serialises revocation
+ * @work: what is left of an orphan's end
  * @mrs: one per chunk; never registered twice, so that no key ever repeats
  * @nr_mrs: how many
  * @reg_pending: registrations not completed (rnotify_ep.lock)
@@ -170,6 +171,12 @@ struct rnotify_ctrl_item {
  * @announced: queued for, or known to, the peer (rnotify_ep.lock)
  * @next_key: next key to announce (rnotify_ep.lock)
  * @acked: the peer answered REGION_GONE (rnotify_ep.lock)
+ * @stop: it is being taken back: nothing more is registered or announced
+ *	(rnotify_ep.lock)
+ * @gone_until: jiffies until which the peer's answer is waited for (set with
+ *	@stop)
+ * @orphan: nobody else cares for it any more: it has a reference of its own, see
+ *	revoke.c (rnotify_ep.lock)
  */
 struct rnotify_export {
 	struct rnotify_obj obj;
@@ -179,6 +186,7 @@ struct rnotify_export {
 	struct list_head ep_node;
 	struct rnotify_map *map;
 	struct mutex mutex;
+	struct work_struct work;
 	struct ib_mr **mrs;
 	u32 nr_mrs;
 	u32 reg_pending;
@@ -193,6 +201,9 @@ struct rnotify_export {
 	bool announced;
 	u32 next_key;
 	bool acked;
+	bool stop;
+	unsigned long gone_until;
+	bool orphan;
 };
 
 /**
@@ -550,6 +561,14 @@ void rnotify_remotes_destroy(struct rnotify_ep *ep);
 
 /* export.c: our regions for the peer */
 int rnotify_export_create(struct rnotify_ctx *ctx, struct rnotify_share *arg);
+
+/* revoke.c: taking them back */
+extern const struct rnotify_obj_ops rnotify_export_ops;
+
+void rnotify_export_init_work(struct rnotify_export *export);
+void rnotify_export_abandon(struct rnotify_export *export);
+void rnotify_export_registered(struct rnotify_export *export);
+void rnotify_export_gone_sent(struct rnotify_export *export);
 void rnotify_export_revoke(struct rnotify_export *export);
 void rnotify_exports_revoke_all(struct rnotify_ep *ep);
 void rnotify_exports_destroy(struct rnotify_region *region);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Exports: making a region reachable by one endpoint's peer, and taking it back.
+ * Exports: making a region reachable by one endpoint's peer. Taking it back is
+ * in revoke.c.
  *
  * Keys. One fast-registration MR per chunk, in the endpoint's own PD, with just
  * the rights granted. An MR is registered once in its life: a new share gets
@@ -10,21 +11,19 @@
  * Addresses. MRs are registered at virtual addresses that start at the first
  * byte's offset in its page, whatever the device address: the peer sees no
  * kernel pointer.
- *
- * The fence is ib_dereg_mr(): when it returns, the device performs no access
- * through the key. It works without the peer and without the send queue, so it
- * is not in the way of a black-holed connection. What comes before it,
- * REGION_GONE and its ACK, is only a courtesy: it lets a peer stop in order,
- * where a late write would cost it the connection.
  */
 #include <linux/log2.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "chunk.h"
 #include "ep.h"
 
-/* How long the peer has for its REGION_GONE_ACK. */
-#define RNOTIFY_GONE_PATIENCE	HZ
+/*
+ * How long SHARE waits for the next of its registrations. They are behind what
+ * was posted before.
+ */
+#define RNOTIFY_REG_PATIENCE	(5 * HZ)
 
 /*
  * ---- registration -----------------------------------------------------
@@ -102,8 +101,12 @@ static int map_chunks(struct rnotify_export *export)
 	if (!sg)
 		return -ENOMEM;
 	sg_init_table(sg, max);
-	for (i = 0; i < export->nr_mrs && !ret; i++)
+	for (i = 0; i < export->nr_mrs && !ret; i++) {
 		ret = map_chunk(export, i, sg, max);
+		if (fatal_signal_pending(current))
+			ret = -EINTR;
+		cond_resched();
+	}
 	kvfree(sg);
 	return ret;
 }
@@ -120,7 +123,7 @@ static u32 post_registrations(struct rnotify_export *export, u32 first)
 		struct rnotify_tx *tx = rnotify_tx_next(ep,
 							RNOTIFY_SQ_CLASS_REG);
 
-		tx->reg = &export->reg_pending;
+		tx->export = export;
 		export->reg_pending++;
 		wr[nr].wr.opcode = IB_WR_REG_MR;
 		wr[nr].wr.wr_cqe = &tx->cqe;
@@ -139,229 +142,55 @@ static u32 post_registrations(struct rnotify_export *export, u32 first)
 }
 
 /*
- * Waits are not interruptible, but bounded: what is posted either completes,
- * or the endpoint fails (retries, or the timer's stall detection) and all is
- * flushed.
+ * Posts what there is room for. Return: -EAGAIN if one has to wait for the next
+ * change of @seq.
  */
+static int register_some(struct rnotify_export *export, u32 *posted, u32 *over,
+			 u32 *seq)
+{
+	struct rnotify_ep *ep = export->ep;
+	int ret = -EAGAIN;
+
+	spin_lock_bh(&ep->lock);
+	*seq = ep->room_seq;
+	if (ep->state != RNOTIFY_EP_ESTABLISHED || ep->sq_broken)
+		ret = -ENOTCONN;
+	else if (export->stop)
+		ret = -ENOENT;
+	else
+		*posted += post_registrations(export, *posted);
+	*over = *posted - export->reg_pending;
+	if (ret == -EAGAIN && *over == export->nr_mrs)
+		ret = 0;
+	spin_unlock_bh(&ep->lock);
+	return ret;
+}
+
+/* Return: 0; -ENOTCONN, -ENOENT, -ETIMEDOUT, -EINTR: some may be under way. */
 static int register_chunks(struct rnotify_export *export)
 {
 	struct rnotify_ep *ep = export->ep;
-	u32 done = 0, seq;
-	bool up;
+	u32 posted = 0, over = 0, before, seq;
+	unsigned long end = jiffies + RNOTIFY_REG_PATIENCE;
+	long left;
+	int ret;
 
 	for (;;) {
-		spin_lock_bh(&ep->lock);
-		up = ep->state == RNOTIFY_EP_ESTABLISHED;
-		seq = ep->room_seq;
-		if (up && done < export->nr_mrs)
-			done += post_registrations(export, done);
-		if (!export->reg_pending &&
-		    (!up || done == export->nr_mrs)) {
-			spin_unlock_bh(&ep->lock);
-			return up ? 0 : -ENOTCONN;
-		}
-		spin_unlock_bh(&ep->lock);
-		wait_event(ep->wait, READ_ONCE(ep->room_seq) != seq);
+		before = over;
+		ret = register_some(export, &posted, &over, &seq);
+		if (ret != -EAGAIN)
+			return ret;
+		if (over != before)
+			end = jiffies + RNOTIFY_REG_PATIENCE;
+		left = end - jiffies;
+		if (left <= 0)
+			return -ETIMEDOUT;
+		left = wait_event_killable_timeout(ep->wait,
+						   READ_ONCE(ep->room_seq) !=
+						   seq, left);
+		if (left < 0)
+			return -EINTR;
 	}
-}
-
-/*
- * ---- taking back ------------------------------------------------------
- */
-
-/* Return: true if the peer's ACK is to be waited for. */
-static bool begin_gone(struct rnotify_export *export)
-{
-	struct rnotify_ep *ep = export->ep;
-	bool wait = false;
-
-	spin_lock_bh(&ep->lock);
-	if (!export->announced)
-		goto out;
-	if (!list_empty(&export->announce.node) && !export->next_key) {
-		/* The peer doesn't know it yet, and never will. */
-		list_del_init(&export->announce.node);
-		ep->region_credit.used--;
-	} else if (ep->state == RNOTIFY_EP_ESTABLISHED) {
-		rnotify_ctrl_enqueue(ep, &export->gone,
-				     RNOTIFY_WIRE_REGION_GONE);
-		wait = true;
-	}
-out:
-	spin_unlock_bh(&ep->lock);
-	return wait;
-}
-
-static bool gone_over(struct rnotify_export *export)
-{
-	return READ_ONCE(export->acked) ||
-	       READ_ONCE(export->ep->state) != RNOTIFY_EP_ESTABLISHED;
-}
-
-static void forget_messages(struct rnotify_export *export)
-{
-	struct rnotify_ep *ep = export->ep;
-
-	spin_lock_bh(&ep->lock);
-	list_del_init(&export->announce.node);
-	list_del_init(&export->gone.node);
-	spin_unlock_bh(&ep->lock);
-}
-
-static void unlink_from_ep(struct rnotify_export *export)
-{
-	struct rnotify_ep *ep = export->ep;
-
-	spin_lock_bh(&ep->lock);
-	if (!list_empty(&export->ep_node)) {
-		list_del_init(&export->ep_node);
-		ep->nr_exports--;
-	}
-	spin_unlock_bh(&ep->lock);
-}
-
-static void dereg_chunks(struct rnotify_export *export)
-{
-	u32 i;
-
-	for (i = 0; i < export->nr_mrs; i++) {
-		int ret = export->mrs[i] ? ib_dereg_mr(export->mrs[i]) : 0;
-
-		WARN_ON_ONCE(ret);
-	}
-	kvfree(export->mrs);
-	export->mrs = NULL;
-}
-
-/**
- * rnotify_export_revoke() - the peer can't reach the memory any more
- * @export: export; it may be revoked already
- *
- * Context: process, sleeps, for a little more than RNOTIFY_GONE_PATIENCE at
- * most. rnotify_ep.mutex may be held if the endpoint is not established.
- */
-void rnotify_export_revoke(struct rnotify_export *export)
-{
-	mutex_lock(&export->mutex);
-	if (export->map) {
-		if (begin_gone(export))
-			wait_event_timeout(export->ep->wait, gone_over(export),
-					   RNOTIFY_GONE_PATIENCE);
-		forget_messages(export);
-		dereg_chunks(export);
-		rnotify_map_put(export->map);
-		export->map = NULL;
-		/* Last: a teardown that finds none left frees the PD. */
-		unlink_from_ep(export);
-	}
-	mutex_unlock(&export->mutex);
-}
-
-/**
- * rnotify_exports_revoke_all() - the endpoint is over
- * @ep: endpoint with a drained QP; mutex held
- */
-void rnotify_exports_revoke_all(struct rnotify_ep *ep)
-{
-	struct rnotify_export *export;
-
-	for (;;) {
-		spin_lock_bh(&ep->lock);
-		export = list_first_entry_or_null(&ep->exports,
-						  struct rnotify_export,
-						  ep_node);
-		if (export)
-			rnotify_obj_hold(&export->obj);
-		spin_unlock_bh(&ep->lock);
-		if (!export)
-			return;
-		rnotify_export_revoke(export);
-		rnotify_obj_put(&export->obj);
-	}
-}
-
-static void unlink_from_region(struct rnotify_export *export)
-{
-	mutex_lock(&export->region->mutex);
-	list_del_init(&export->region_node);
-	mutex_unlock(&export->region->mutex);
-}
-
-/**
- * rnotify_exports_destroy() - a region ends: take all its exports back
- * @region: region that is marked dead, so that no export is added
- */
-void rnotify_exports_destroy(struct rnotify_region *region)
-{
-	struct rnotify_export *export;
-
-	for (;;) {
-		mutex_lock(&region->mutex);
-		export = list_first_entry_or_null(&region->exports,
-						  struct rnotify_export,
-						  region_node);
-		if (export) {
-			list_del_init(&export->region_node);
-			rnotify_obj_hold(&export->obj);
-		}
-		mutex_unlock(&region->mutex);
-		if (!export)
-			return;
-
-		/* Whoever else is destroying it may not have come so far. */
-		rnotify_export_revoke(export);
-		if (rnotify_obj_take(&export->obj))
-			rnotify_obj_put(&export->obj);
-		rnotify_obj_put(&export->obj);
-	}
-}
-
-static void export_shutdown(struct rnotify_obj *obj)
-{
-	struct rnotify_export *export = to_export(obj);
-
-	unlink_from_region(export);
-	rnotify_export_revoke(export);
-}
-
-static void export_free(struct rnotify_obj *obj)
-{
-	struct rnotify_export *export = to_export(obj);
-
-	rnotify_obj_put(&export->ep->obj);
-	rnotify_obj_put(&export->region->obj);
-	kfree_rcu(export, obj.rcu);
-}
-
-static const struct rnotify_obj_ops export_ops = {
-	.type = RNOTIFY_OBJ_EXPORT,
-	.shutdown = export_shutdown,
-	.free = export_free,
-};
-
-/**
- * rnotify_export_acked() - REGION_GONE_ACK came
- * @ep: endpoint
- * @share_id: which share; an unknown one came too late, and is ignored
- *
- * Context: softirq.
- */
-void rnotify_export_acked(struct rnotify_ep *ep, u32 share_id)
-{
-	struct rnotify_export *export;
-
-	spin_lock_bh(&ep->lock);
-	list_for_each_entry(export, &ep->exports, ep_node) {
-		/* Only what was asked for counts as an answer. */
-		if (export->obj.id == share_id &&
-		    export->gone.type == RNOTIFY_WIRE_REGION_GONE &&
-		    list_empty(&export->gone.node)) {
-			WRITE_ONCE(export->acked, true);
-			wake_up_all(&ep->wait);
-			break;
-		}
-	}
-	spin_unlock_bh(&ep->lock);
 }
 
 /*
@@ -398,12 +227,13 @@ static struct rnotify_export *export_alloc(struct rnotify_ep *ep,
 	INIT_LIST_HEAD(&export->announce.node);
 	INIT_LIST_HEAD(&export->gone.node);
 	mutex_init(&export->mutex);
+	rnotify_export_init_work(export);
 	export->offset = arg->offset;
 	export->length = length;
 	export->rights = arg->rights;
 	export->tag = arg->tag;
 	export->first_offset = offset_in_page(region->offset + arg->offset);
-	rnotify_obj_init(&export->obj, region->obj.ctx, &export_ops);
+	rnotify_obj_init(&export->obj, region->obj.ctx, &rnotify_export_ops);
 	return export;
 }
 
@@ -487,17 +317,36 @@ static void export_announce(struct rnotify_export *export)
 	spin_unlock_bh(&ep->lock);
 }
 
-/* The peer never heard of it: its place is free again. */
-static void export_abort(struct rnotify_export *export)
+/* The region's end finds it from here on, and waits for it. */
+static int export_begin(struct rnotify_export *export)
 {
-	struct rnotify_ep *ep = export->ep;
+	struct rnotify_region *region = export->region;
+	int ret;
 
-	if (export->map) {
-		rnotify_export_revoke(export);
-		spin_lock_bh(&ep->lock);
-		ep->region_credit.used--;
-		spin_unlock_bh(&ep->lock);
+	mutex_lock(&region->mutex);
+	mutex_lock(&export->ep->mutex);
+	ret = export_map(export);
+	mutex_unlock(&export->ep->mutex);
+	if (!ret)
+		list_add_tail(&export->region_node, &region->exports);
+	mutex_unlock(&region->mutex);
+	return ret;
+}
+
+/* The region may have ended while nothing was held. */
+static int export_publish(struct rnotify_export *export)
+{
+	struct rnotify_region *region = export->region;
+	int ret = -ENOENT;
+
+	mutex_lock(&region->mutex);
+	if (!region->dead) {
+		export_announce(export);
+		rnotify_obj_publish(&export->obj);
+		ret = 0;
 	}
+	mutex_unlock(&region->mutex);
+	return ret;
 }
 
 static int export_build(struct rnotify_ep *ep, struct rnotify_region *region,
@@ -513,23 +362,19 @@ static int export_build(struct rnotify_ep *ep, struct rnotify_region *region,
 	if (ret)
 		goto err_put;
 
-	mutex_lock(&ep->mutex);
-	ret = export_map(export);
-	mutex_unlock(&ep->mutex);
+	arg->share_id = export->obj.id;
+	ret = export_begin(export);
 	if (!ret)
 		ret = register_chunks(export);
-	if (ret)
-		goto err_abort;
+	if (!ret)
+		ret = export_publish(export);
+	if (!ret)
+		return 0;
 
-	arg->share_id = export->obj.id;
-	list_add_tail(&export->region_node, &region->exports);
-	export_announce(export);
-	rnotify_obj_publish(&export->obj);
-	return 0;
-
-err_abort:
-	export_abort(export);
 	rnotify_obj_unreserve(&export->obj);
+	rnotify_export_abandon(export);
+	return ret;
+
 err_put:
 	rnotify_obj_put(&export->obj);
 	return ret;
@@ -562,13 +407,8 @@ int rnotify_export_create(struct rnotify_ctx *ctx, struct rnotify_share *arg)
 	if (!length && arg->offset < to_region(region)->length)
 		length = to_region(region)->length - arg->offset;
 	ret = check_share(arg, to_region(region), length);
-	if (ret)
-		goto out;
-
-	/* Held all the way: the region can't end before it knows of us. */
-	mutex_lock(&to_region(region)->mutex);
-	ret = export_build(to_ep(ep), to_region(region), arg, length);
-	mutex_unlock(&to_region(region)->mutex);
+	if (!ret)
+		ret = export_build(to_ep(ep), to_region(region), arg, length);
 out:
 	if (region)
 		rnotify_obj_put(region);

@@ -58,7 +58,7 @@ struct rnotify_tx *rnotify_tx_next(struct rnotify_ep *ep,
 	lockdep_assert_held(&ep->lock);
 	tx->map = NULL;
 	tx->remote = NULL;
-	tx->reg = NULL;
+	tx->export = NULL;
 	tx->user_data = 0;
 	tx->byte_len = 0;
 	tx->wr_bytes = 0;
@@ -275,8 +275,8 @@ static void tx_finish(struct rnotify_ep *ep, struct rnotify_tx *tx, int error,
 	ep->sq_bytes -= tx->wr_bytes;
 	if (tx->sq_class == RNOTIFY_SQ_CLASS_CTRL)
 		tx_ctrl_done(ep, tx);
-	if (tx->reg)
-		(*tx->reg)--;
+	if (tx->export)
+		rnotify_export_registered(tx->export);
 	if (!tx->opcode || !tx->last)
 		return;
 
