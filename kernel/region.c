@@ -18,8 +18,15 @@
 /* Largest block of a kernel-allocated region: what one MR covers on rxe. */
 #define RNOTIFY_ALLOC_ORDER	9u
 
-/* How long operations may keep a region alive before their endpoints fail. */
-#define RNOTIFY_REGION_PATIENCE	(5 * HZ)
+/* Pages that are freed without a look at whether others want the CPU. */
+#define RNOTIFY_PAGES_AT_ONCE	512ul
+
+/*
+ * How long operations may keep a region alive before their endpoints are ended:
+ * without any progress, and in all.
+ */
+#define RNOTIFY_REGION_PATIENCE		(5 * HZ)
+#define RNOTIFY_REGION_PATIENCE_MAX	(20 * HZ)
 
 /*
  * ---- accounting -------------------------------------------------------
@@ -144,20 +151,51 @@ static bool region_idle(struct rnotify_region *region)
 	return idle;
 }
 
-/* The peer of whoever still uses it does not answer: end that endpoint. */
-static void region_force_idle(struct rnotify_region *region)
+/*
+ * Walks the endpoints whose operations use it. Return: a number that changes
+ * whenever a work request of one of them completes.
+ */
+static u32 region_users(struct rnotify_region *region, bool end_them)
 {
 	struct rnotify_obj *obj;
 	unsigned long id;
+	u32 completed = 0;
 
 	rcu_read_lock();
 	xa_for_each(&region->obj.ctx->objects, id, obj) {
-		if (obj->ops->type == RNOTIFY_OBJ_EP &&
-		    rnotify_tx_uses(to_ep(obj), region))
-			rnotify_ep_fail(to_ep(obj), RNOTIFY_REASON_PEER_LOST,
+		if (obj->ops->type != RNOTIFY_OBJ_EP ||
+		    !rnotify_tx_uses(to_ep(obj), region))
+			continue;
+		completed += READ_ONCE(to_ep(obj)->sq_tail);
+		if (end_them)
+			rnotify_ep_fail(to_ep(obj), RNOTIFY_REASON_LOCAL_CLOSE,
 					-ETIMEDOUT);
 	}
 	rcu_read_unlock();
+	return completed;
+}
+
+/*
+ * Patience with a link that is slow, not with one that stands still (a dead peer
+ * is found by the endpoint's own timer, but that may be set to minutes), and not
+ * with what a killed process has posted.
+ */
+static bool region_await_idle(struct rnotify_region *region)
+{
+	unsigned long end = jiffies + RNOTIFY_REGION_PATIENCE_MAX;
+	u32 before;
+	long left;
+
+	do {
+		before = region_users(region, false);
+		left = wait_event_killable_timeout(region->wait,
+						   region_idle(region),
+						   RNOTIFY_REGION_PATIENCE);
+		if (left)
+			return left > 0;
+	} while (region_users(region, false) != before &&
+		 time_before(jiffies, end));
+	return false;
 }
 
 /*
@@ -176,9 +214,8 @@ static void region_shutdown(struct rnotify_obj *obj)
 	mutex_unlock(&region->mutex);
 
 	rnotify_exports_destroy(region);
-	if (!wait_event_timeout(region->wait, region_idle(region),
-				RNOTIFY_REGION_PATIENCE)) {
-		region_force_idle(region);
+	if (!region_await_idle(region)) {
+		region_users(region, true);
 		wait_event(region->wait, region_idle(region));
 	}
 

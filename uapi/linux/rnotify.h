@@ -425,7 +425,10 @@ struct rnotify_disconnect {
  *   the connection; one that doesn't answer within a second is cut off by its
  *   keys;
  * - *region*: all its shares are gone in that sense, all posted operations
- *   that use it have ended, and the pages are unpinned;
+ *   that use it have ended, and the pages are unpinned. Operations are waited for
+ *   as long as some complete, 20 seconds at most; if none does for 5 seconds, or
+ *   the caller is killed, the endpoints that hold the region are ended
+ *   (LOCAL_CLOSE with %ETIMEDOUT);
  * - *endpoint*: it is disconnected (see DISCONNECT), all its shares are gone,
  *   its last event is in the ring;
  * - *listener*: no request comes any more; pending ones stay;

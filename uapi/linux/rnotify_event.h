@@ -131,7 +131,8 @@ enum rnotify_event_flags {
 /**
  * enum rnotify_reason - why an endpoint ended (rnotify_event_down.reason)
  * @RNOTIFY_REASON_NONE: not ended
- * @RNOTIFY_REASON_LOCAL_CLOSE: DISCONNECT or DESTROY by this process
+ * @RNOTIFY_REASON_LOCAL_CLOSE: DISCONNECT or DESTROY by this process; with
+ *	%ETIMEDOUT: DESTROY of a region that operations would not let go of
  * @RNOTIFY_REASON_PEER_CLOSE: the peer said goodbye, or disconnected without
  * @RNOTIFY_REASON_PEER_EXIT: the peer's process ended, or closed its fd,
  *	without closing the endpoint first
