@@ -93,6 +93,7 @@ static int map_vmalloc(struct vm_area_struct *vma, void *mem, size_t size)
 		ret = vm_insert_page(vma, addr, vmalloc_to_page(mem + off));
 		if (ret)
 			return ret;
+		cond_resched();
 	}
 	return 0;
 }

@@ -82,8 +82,11 @@ static void free_pages_array(struct page **pages, unsigned long nr)
 {
 	unsigned long i;
 
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; i++) {
 		put_page(pages[i]);
+		if (i % RNOTIFY_PAGES_AT_ONCE == 0)
+			cond_resched();
+	}
 }
 
 /*
@@ -125,14 +128,24 @@ static int region_alloc_pages(struct rnotify_region *region)
 	return 0;
 }
 
+static void unpin_pages(struct page **pages, unsigned long nr, bool dirty)
+{
+	unsigned long i, some;
+
+	for (i = 0; i < nr; i += some) {
+		some = min(nr - i, RNOTIFY_PAGES_AT_ONCE);
+		unpin_user_pages_dirty_lock(pages + i, some, dirty);
+		cond_resched();
+	}
+}
+
 static void region_release_pages(struct rnotify_region *region)
 {
 	if (region->flags & RNOTIFY_REGION_ALLOC)
 		free_pages_array(region->pages, region->nr_pages);
 	else
-		unpin_user_pages_dirty_lock(region->pages, region->nr_pages,
-					    !(region->flags &
-					      RNOTIFY_REGION_READ_ONLY));
+		unpin_pages(region->pages, region->nr_pages,
+			    !(region->flags & RNOTIFY_REGION_READ_ONLY));
 }
 
 /*

@@ -19,6 +19,12 @@
 #include "ring.h"
 #include "ring_math.h"
 
+/*
+ * Entries that are looked at with the lock held: others want it, and softirqs
+ * want to run.
+ */
+#define RNOTIFY_RING_SLICE	256u
+
 /* Safety net for readers that ignore need_kick; not the mechanism. */
 #define RNOTIFY_KICK_PERIOD	msecs_to_jiffies(250)
 
@@ -150,39 +156,71 @@ static void ring_clear_blocked(struct rnotify_ring *ring,
 	ring_update_kick(ring);
 }
 
+/* Entries in the ring of one reservation, or of all that an endpoint has. */
+static u32 entries_of(const struct rnotify_resv *resv,
+		      const struct rnotify_ep *ep)
+{
+	if (resv)
+		return resv->in_ring;
+	return ep->rv_rx.in_ring + ep->rv_tx.in_ring + ep->rv_life.in_ring +
+	       ep->rv_gone.in_ring + ep->rv_writable.in_ring;
+}
+
 /*
  * Entries still in the ring outlive their reservation as orphans: their space
- * comes back when the user consumes them.
+ * comes back when the user consumes them. The lock is held, and let go now and
+ * then.
  */
-static void ring_orphan(struct rnotify_ring *ring, struct rnotify_resv *resv)
+static void ring_disown(struct rnotify_ring *ring,
+			const struct rnotify_resv *resv,
+			const struct rnotify_ep *ep)
 {
-	u32 i;
+	u32 i = ring->reclaimed;
 
 	lockdep_assert_held(&ring->lock);
-	if (resv->in_ring) {
-		for (i = ring->reclaimed; i != ring->prod; i++) {
-			u32 slot = rnotify_ring_slot(i, ring->entries);
+	for (; entries_of(resv, ep) && i != ring->prod; i++) {
+		u32 slot = rnotify_ring_slot(i, ring->entries);
+		struct rnotify_resv *owner = ring->owner[slot];
 
-			if (ring->owner[slot] == resv)
-				ring->owner[slot] = NULL;
+		if (owner && (resv ? owner == resv : owner->ep == ep)) {
+			ring->owner[slot] = NULL;
+			owner->in_ring--;
+			owner->nr--;
+		}
+		if (i % RNOTIFY_RING_SLICE == 0) {
+			spin_unlock_bh(&ring->lock);
+			cond_resched();
+			spin_lock_bh(&ring->lock);
+			/* What was consumed meanwhile is done with. */
+			if ((s32)(ring->reclaimed - i) > 0)
+				i = ring->reclaimed - 1;
 		}
 	}
+}
+
+/* The end of a reservation that has no entries in the ring. */
+static void ring_release(struct rnotify_ring *ring, struct rnotify_resv *resv)
+{
+	lockdep_assert_held(&ring->lock);
+	WARN_ON_ONCE(resv->in_ring);
 	ring_clear_blocked(ring, resv);
-	ring->reserved -= resv->nr - resv->in_ring;
+	ring->reserved -= resv->nr;
 	resv->nr = 0;
-	resv->in_ring = 0;
 }
 
 /**
  * rnotify_ring_unreserve() - end a reservation
  * @ring: ring
  * @resv: reservation; may be empty
+ *
+ * Context: process, sleeps.
  */
 void rnotify_ring_unreserve(struct rnotify_ring *ring,
 			    struct rnotify_resv *resv)
 {
 	spin_lock_bh(&ring->lock);
-	ring_orphan(ring, resv);
+	ring_disown(ring, resv, NULL);
+	ring_release(ring, resv);
 	resv->promised = 0;
 	spin_unlock_bh(&ring->lock);
 }
@@ -191,11 +229,14 @@ void rnotify_ring_unreserve(struct rnotify_ring *ring,
  * rnotify_ring_retire() - end a reservation, but keep its promises
  * @ring: ring
  * @resv: reservation
+ *
+ * Context: process, sleeps.
  */
 void rnotify_ring_retire(struct rnotify_ring *ring, struct rnotify_resv *resv)
 {
 	spin_lock_bh(&ring->lock);
-	ring_orphan(ring, resv);
+	ring_disown(ring, resv, NULL);
+	ring_release(ring, resv);
 	resv->nr = resv->promised;
 	ring->reserved += resv->nr;
 	resv->retired = true;
@@ -374,20 +415,30 @@ static void ring_consume_one(struct rnotify_ring *ring, u32 slot)
 	ring_list_ep(ring, resv->ep);
 }
 
-static void ring_reclaim_locked(struct rnotify_ring *ring)
+/* Return: true if more was consumed than could be looked at. */
+static bool ring_reclaim_slice(struct rnotify_ring *ring)
 {
-	u32 cons;
+	u32 cons, nr;
 
 	lockdep_assert_held(&ring->lock);
 	/* F: pairs with E. Entries before cons may be overwritten from here. */
 	cons = smp_load_acquire(&ring->tail->cons);
 	if (!rnotify_ring_cons_ok(ring->reclaimed, ring->prod, cons)) {
 		ring->head->bad_cons++;
-		return;
+		return false;
 	}
-	while (ring->reclaimed != cons)
+	nr = min(cons - ring->reclaimed, RNOTIFY_RING_SLICE);
+	while (nr--)
 		ring_consume_one(ring, rnotify_ring_slot(ring->reclaimed++,
 							 ring->entries));
+	return ring->reclaimed != cons;
+}
+
+/* For softirqs: what is more than a slice is left to a worker. */
+static void ring_reclaim_locked(struct rnotify_ring *ring)
+{
+	if (ring_reclaim_slice(ring))
+		mod_delayed_work(system_unbound_wq, &ring->kick_work, 0);
 }
 
 /*
@@ -418,35 +469,43 @@ static void ring_tell_consumed(struct rnotify_ring *ring)
  *
  * Returns credits to the peers whose events were consumed.
  *
- * Context: process or softirq; no rnotify_ep.lock held.
+ * Context: process, may sleep.
  */
 void rnotify_ring_reclaim(struct rnotify_ring *ring)
 {
-	spin_lock_bh(&ring->lock);
-	ring_reclaim_locked(ring);
-	spin_unlock_bh(&ring->lock);
-	ring_tell_consumed(ring);
+	bool more;
+
+	do {
+		spin_lock_bh(&ring->lock);
+		more = ring_reclaim_slice(ring);
+		spin_unlock_bh(&ring->lock);
+		ring_tell_consumed(ring);
+		cond_resched();
+	} while (more);
 }
 
 /**
  * rnotify_ring_forget() - an endpoint leaves the ring
  * @ring: ring
  * @ep: endpoint that produces nothing more; its unconsumed events stay
+ *
+ * Context: process, sleeps.
  */
 void rnotify_ring_forget(struct rnotify_ring *ring, struct rnotify_ep *ep)
 {
 	bool listed;
 
 	spin_lock_bh(&ring->lock);
+	ring_disown(ring, NULL, ep);
 	ring_set_starved(ring, ep, false);
 	listed = !list_empty(&ep->ring_node);
 	if (listed)
 		list_del_init(&ep->ring_node);
-	ring_orphan(ring, &ep->rv_rx);
-	ring_orphan(ring, &ep->rv_tx);
-	ring_orphan(ring, &ep->rv_life);
-	ring_orphan(ring, &ep->rv_gone);
-	ring_orphan(ring, &ep->rv_writable);
+	ring_release(ring, &ep->rv_rx);
+	ring_release(ring, &ep->rv_tx);
+	ring_release(ring, &ep->rv_life);
+	ring_release(ring, &ep->rv_gone);
+	ring_release(ring, &ep->rv_writable);
 	spin_unlock_bh(&ring->lock);
 	if (listed)
 		rnotify_obj_put(&ep->obj);
