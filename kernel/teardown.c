@@ -19,8 +19,12 @@
 #include "ep.h"
 #include "listener.h"
 
-/* For posted operations and GOODBYE of an orderly end. */
-#define RNOTIFY_LINGER		HZ
+/*
+ * How long GOODBYE waits for posted operations, and then for its own completion:
+ * a second together. After the first half it goes behind what is still under way:
+ * that may yet complete in time.
+ */
+#define RNOTIFY_LINGER		(HZ / 2)
 
 static bool sq_quiet(struct rnotify_ep *ep)
 {
@@ -40,8 +44,8 @@ static bool sq_quiet(struct rnotify_ep *ep)
  */
 static void say_goodbye(struct rnotify_ep *ep)
 {
-	long left = RNOTIFY_LINGER;
 	bool sent;
+	long left;
 
 	if (ep->down.stage != RNOTIFY_STAGE_ESTABLISHED)
 		return;
@@ -49,15 +53,16 @@ static void say_goodbye(struct rnotify_ep *ep)
 		ep->local_reason = RNOTIFY_REASON_PROTOCOL;
 	else if (ep->down.reason != RNOTIFY_REASON_LOCAL_CLOSE)
 		return;
+	else if (!ep->local_reason)
+		ep->local_reason = RNOTIFY_REASON_LOCAL_CLOSE;
 
-	left = wait_event_timeout(ep->wait, sq_quiet(ep), left);
-	if (!left)
-		return;
+	left = wait_event_timeout(ep->wait, sq_quiet(ep), RNOTIFY_LINGER);
 	spin_lock_bh(&ep->lock);
 	sent = rnotify_ctrl_goodbye(ep);
 	spin_unlock_bh(&ep->lock);
 	if (sent)
-		wait_event_timeout(ep->wait, sq_quiet(ep), left);
+		wait_event_timeout(ep->wait, sq_quiet(ep),
+				   left + RNOTIFY_LINGER);
 }
 
 /* Why a request that was never accepted is turned down. */

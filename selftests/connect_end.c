@@ -115,6 +115,33 @@ TEST_F(end, destroy)
 	}
 }
 
+/* DISCONNECT, and at once the fd is closed: the first counts. */
+TEST_F(end, disconnect_then_close)
+{
+	self->p.listener = rnt_listen(&self->b, rnt_addr4(), &self->p.port, 4);
+	for (unsigned int i = 0; i < rnt_count(150); i++) {
+		struct rnotify_event ev;
+		struct rnt_ctx c;
+		__u32 ec, eb;
+
+		rnt_init(&c, 512, 0);
+		ec = rnt_connect(&c, rnt_addr4(), self->p.port, NULL, 0);
+		eb = rnt_request(&self->b, NULL);
+		ASSERT_EQ(0, rnt_accept(&self->b, eb, NULL, 0));
+		rnt_expect(&c, ec, RNOTIFY_EVENT_ESTABLISHED, NULL);
+		if (i % 2) {
+			struct rnotify_op op = rnt_op_notify(ec, i);
+
+			rnt_post1(&c, &op);
+		}
+		ASSERT_EQ(0, rnt_disconnect(&c, ec));
+		rnt_close(&c);
+		rnt_down(&self->b, eb, RNOTIFY_REASON_PEER_CLOSE, &ev);
+		ASSERT_EQ(i % 2, ev.down.delivered);
+		rnt_destroy(&self->b, eb);
+	}
+}
+
 /* Both at once: each is who closed, or was told; never anything else. */
 TEST_F(end, both_at_once)
 {
