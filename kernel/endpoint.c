@@ -189,6 +189,21 @@ void rnotify_ep_consumed(struct rnotify_ep *ep)
 	spin_unlock_bh(&ep->lock);
 }
 
+/*
+ * Without an id CONNECT has failed, and cleans up by itself. A request that is
+ * not in the ring yet queues us again: see on_request().
+ */
+static bool may_tear_down(struct rnotify_ep *ep)
+{
+	bool ok;
+
+	spin_lock_bh(&ep->lock);
+	ok = ep->state == RNOTIFY_EP_CLOSING && ep->cm_id &&
+	     (!ep->passive || ep->shown);
+	spin_unlock_bh(&ep->lock);
+	return ok;
+}
+
 static void ep_work_fn(struct work_struct *work)
 {
 	struct rnotify_ep *ep = container_of(work, struct rnotify_ep, work);
@@ -202,8 +217,7 @@ static void ep_work_fn(struct work_struct *work)
 		spin_unlock_bh(&ep->lock);
 	}
 	rnotify_connect_step(ep, pending);
-	/* Without an id CONNECT has failed, and cleans up by itself. */
-	if (READ_ONCE(ep->state) == RNOTIFY_EP_CLOSING && ep->cm_id)
+	if (may_tear_down(ep))
 		rnotify_ep_teardown(ep);
 	mutex_unlock(&ep->mutex);
 	rnotify_obj_put(&ep->obj);

@@ -256,6 +256,8 @@ struct rnotify_remote {
  * @goodbye: the peer's GOODBYE came; nothing after it counts (protected by
  *	@lock)
  * @told: ESTABLISHED was written (protected by @lock)
+ * @shown: passive side: CONNECT_REQUEST was written; before that there is no
+ *	teardown, which would write DISCONNECTED (protected by @lock)
  * @draining: the queue pair is being turned to ERROR: no receive is posted
  *	any more
  *
@@ -371,6 +373,7 @@ struct rnotify_ep {
 	u16 local_reason;
 	bool goodbye;
 	bool told;
+	bool shown;
 	bool draining;
 
 	struct mutex mutex;

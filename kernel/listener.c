@@ -126,6 +126,22 @@ static void request_event(struct rnotify_listener *listener,
 	rnotify_ring_put(ep->ring, &listener->rv, &ev);
 }
 
+/*
+ * Who guesses the id may close the endpoint as soon as it is published, before
+ * its first event is in the ring. Then the teardown waits for us.
+ */
+static void request_shown(struct rnotify_ep *ep)
+{
+	bool closing;
+
+	spin_lock_bh(&ep->lock);
+	ep->shown = true;
+	closing = ep->state == RNOTIFY_EP_CLOSING;
+	spin_unlock_bh(&ep->lock);
+	if (closing)
+		rnotify_ep_queue(ep, RNOTIFY_WORK_CLOSE);
+}
+
 /* Two entries: one for the request, one for its end if nobody answers. */
 static bool request_admit(struct rnotify_listener *listener)
 {
@@ -222,9 +238,13 @@ static int on_request(struct rnotify_listener *listener, struct rdma_cm_id *id,
 
 	id->context = ep;
 	id->event_handler = rnotify_cm_handler;
+	/* Ours: once published, it may be destroyed. */
+	rnotify_obj_hold(&ep->obj);
 	/* Published first: who reads the event may accept at once. */
 	rnotify_obj_publish(&ep->obj);
 	request_event(listener, ep, &hello);
+	request_shown(ep);
+	rnotify_obj_put(&ep->obj);
 	return 0;
 }
 

@@ -15,6 +15,7 @@ FIXTURE(race)
 	struct rnt_pair p;
 	struct rnt_rnr rnr;
 	unsigned int rounds;
+	bool stop;
 };
 
 FIXTURE_SETUP(race)
@@ -232,6 +233,49 @@ TEST_F(race, connect_and_destroy)
 	}
 	rnt_thread_join(&t);
 	ASSERT_EQ(self->rounds, seen);
+}
+
+static void *guesser(void *arg)
+{
+	FIXTURE_DATA(race) *self = arg;
+	__u32 id = self->p.listener + 1;
+
+	while (!__atomic_load_n(&self->stop, __ATOMIC_ACQUIRE)) {
+		int ret = rnt_disconnect(&self->b, id);
+
+		if (!ret)
+			id++;
+		else
+			rnt_check_eq(-ENOENT, ret);
+	}
+	return NULL;
+}
+
+/*
+ * Somebody guesses the id of a request, and ends it before its event is written:
+ * the request is its first event all the same.
+ */
+TEST_F(race, P7_request_ended_at_once)
+{
+	struct rnotify_event ev;
+	struct rnt_thread t;
+
+	rnt_thread_start(&t, guesser, self);
+	for (unsigned int i = 0; i < rnt_count(300); i++) {
+		__u32 ea = rnt_connect(&self->a, rnt_addr4(), self->p.port,
+				       &small, i), eb;
+
+		rnt_check(rnt_take(&self->b, 0, &ev, RNT_PATIENCE_MS));
+		ASSERT_EQ(RNOTIFY_EVENT_CONNECT_REQUEST, ev.type);
+		eb = ev.endpoint;
+		rnt_expect(&self->b, eb, RNOTIFY_EVENT_DISCONNECTED, &ev);
+		ASSERT_EQ(RNOTIFY_REASON_LOCAL_CLOSE, ev.down.reason);
+		rnt_down(&self->a, ea, RNOTIFY_REASON_REJECTED, NULL);
+		rnt_destroy(&self->a, ea);
+		rnt_destroy(&self->b, eb);
+	}
+	__atomic_store_n(&self->stop, true, __ATOMIC_RELEASE);
+	rnt_thread_join(&t);
 }
 
 /* Everything open, in all states, when both contexts close. */
