@@ -229,7 +229,7 @@ static int ioctl_post(struct file *file, struct rnotify_ctx *ctx,
 static int ioctl_wait(struct file *file, struct rnotify_ctx *ctx,
 		      union rnotify_arg *arg)
 {
-	if (arg->wait.flags || arg->wait.reserved)
+	if (arg->wait.flags & ~RNOTIFY_WAIT_COUNT || arg->wait.reserved)
 		return -EOPNOTSUPP;
 	return rnotify_wait(ctx, &arg->wait);
 }

@@ -108,11 +108,13 @@ struct rnotify_ring {
  * @node: in rnotify_ring.waiters; empty once it is over (rnotify_ring.lock)
  * @over: called then, under rnotify_ring.lock
  * @min_events: how many are enough
+ * @flags: &enum rnotify_wait_flags
  */
 struct rnotify_waiter {
 	struct list_head node;
 	void (*over)(struct rnotify_waiter *waiter);
 	u32 min_events;
+	u32 flags;
 };
 
 /* Of its endpoint or listener: nothing comes after it. */
@@ -146,7 +148,7 @@ void rnotify_ring_reclaim(struct rnotify_ring *ring);
 void rnotify_ring_region_return(struct rnotify_ep *ep);
 void rnotify_ring_forget(struct rnotify_ring *ring, struct rnotify_ep *ep);
 
-bool rnotify_ring_enough(struct rnotify_ring *ring, u32 min_events);
+bool rnotify_ring_enough(struct rnotify_ring *ring, u32 min_events, u32 flags);
 u32 rnotify_ring_pending(struct rnotify_ring *ring);
 void rnotify_ring_update_starved(struct rnotify_ring *ring,
 				 struct rnotify_ep *ep, u32 gone);

@@ -45,19 +45,21 @@ u32 rnotify_ring_pending(struct rnotify_ring *ring)
  * rnotify_ring_enough() - is a wait for so many events over?
  * @ring: ring
  * @min_events: how many, at least 1
+ * @flags: &enum rnotify_wait_flags
  *
- * An unconsumed last event of an endpoint or listener ends it as well: what was
- * waited for may never come.
+ * Unless only the number counts, an unconsumed last event of an endpoint or
+ * listener ends it as well: what was waited for may never come.
  *
  * Context: as rnotify_ring_pending().
  * Return: true if it is.
  */
-bool rnotify_ring_enough(struct rnotify_ring *ring, u32 min_events)
+bool rnotify_ring_enough(struct rnotify_ring *ring, u32 min_events, u32 flags)
 {
 	u32 used = rnotify_ring_pending(ring);
 	u32 since_end = READ_ONCE(ring->prod) - READ_ONCE(ring->last_end);
 
-	return used >= min_events || (used && since_end < used);
+	return used >= min_events ||
+	       (!(flags & RNOTIFY_WAIT_COUNT) && used && since_end < used);
 }
 
 /**

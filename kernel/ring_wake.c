@@ -102,12 +102,13 @@ static enum hrtimer_restart wake_timer_fn(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-static void call_waiters(struct rnotify_ring *ring, u32 used, bool all)
+static void call_waiters(struct rnotify_ring *ring, u32 used, bool last)
 {
 	struct rnotify_waiter *waiter, *next;
 
 	list_for_each_entry_safe(waiter, next, &ring->waiters, node) {
-		if (used < waiter->min_events && !all)
+		if (used < waiter->min_events &&
+		    !(last && !(waiter->flags & RNOTIFY_WAIT_COUNT)))
 			continue;
 		list_del_init(&waiter->node);
 		waiter->over(waiter);

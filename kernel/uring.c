@@ -66,7 +66,7 @@ static int uring_wait(struct rnotify_ring *ring, struct io_uring_cmd *cmd,
 	bool over = false;
 
 	memcpy(&sqe, rnotify_uring_payload(cmd), sizeof(sqe));
-	if (sqe.flags || sqe.reserved)
+	if (sqe.flags & ~RNOTIFY_WAIT_COUNT || sqe.reserved)
 		return -EOPNOTSUPP;
 	if (!sqe.min_events || sqe.min_events > ring->entries)
 		return -EINVAL;
@@ -74,11 +74,12 @@ static int uring_wait(struct rnotify_ring *ring, struct io_uring_cmd *cmd,
 	rnotify_ring_reclaim(ring);
 	INIT_LIST_HEAD(&waiter->node);
 	waiter->min_events = sqe.min_events;
+	waiter->flags = sqe.flags;
 	waiter->over = wait_over;
 	/* Before it can complete: afterwards the command may be gone. */
 	io_uring_cmd_mark_cancelable(cmd, issue_flags);
 	spin_lock_bh(&ring->lock);
-	if (rnotify_ring_enough(ring, sqe.min_events))
+	if (rnotify_ring_enough(ring, sqe.min_events, sqe.flags))
 		over = true;
 	else
 		list_add_tail(&waiter->node, &ring->waiters);

@@ -12,12 +12,13 @@
 #define RNOTIFY_SPIN_MAX_NS	1000000ull
 
 /* Gives the CPU away as soon as somebody else wants it. */
-static bool spin_until(struct rnotify_ring *ring, u32 min_events, u64 spin_ns)
+static bool spin_until(struct rnotify_ring *ring,
+		       const struct rnotify_wait *arg, u64 spin_ns)
 {
 	u64 end = ktime_get_ns() + spin_ns;
 
 	do {
-		if (rnotify_ring_enough(ring, min_events))
+		if (rnotify_ring_enough(ring, arg->min_events, arg->flags))
 			return true;
 		if (need_resched() || signal_pending(current))
 			return false;
@@ -26,35 +27,37 @@ static bool spin_until(struct rnotify_ring *ring, u32 min_events, u64 spin_ns)
 	return false;
 }
 
-static int sleep_until(struct rnotify_ring *ring, u32 min_events,
-		       s64 timeout_ns)
+static int sleep_until(struct rnotify_ring *ring,
+		       const struct rnotify_wait *arg)
 {
-	ktime_t expires = timeout_ns < 0 ? KTIME_MAX : ns_to_ktime(timeout_ns);
+	bool forever = arg->timeout_ns < 0;
+	ktime_t expires = forever ? KTIME_MAX : ns_to_ktime(arg->timeout_ns);
 	DECLARE_WAITQUEUE(wait, current);
 	int ret;
 
-	if (min_events > 1)
+	if (arg->min_events > 1)
 		atomic_inc(&ring->wait_more);
 	add_wait_queue(&ring->wq, &wait);
 	for (;;) {
 		set_current_state(TASK_INTERRUPTIBLE);
 		ret = 0;
-		if (rnotify_ring_enough(ring, min_events))
+		if (rnotify_ring_enough(ring, arg->min_events, arg->flags))
 			break;
 		ret = -ERESTARTNOHAND;
 		if (signal_pending(current))
 			break;
 		ret = -ETIME;
-		if (!schedule_hrtimeout(timeout_ns < 0 ? NULL : &expires,
+		if (!schedule_hrtimeout(forever ? NULL : &expires,
 					HRTIMER_MODE_ABS)) {
-			if (rnotify_ring_enough(ring, min_events))
+			if (rnotify_ring_enough(ring, arg->min_events,
+						arg->flags))
 				ret = 0;
 			break;
 		}
 	}
 	__set_current_state(TASK_RUNNING);
 	remove_wait_queue(&ring->wq, &wait);
-	if (min_events > 1)
+	if (arg->min_events > 1)
 		atomic_dec(&ring->wait_more);
 	return ret;
 }
@@ -84,8 +87,8 @@ static int wait_events(struct rnotify_ring *ring,
 	int ret = 0;
 
 	if (!arg->spin_ns ||
-	    !spin_until(ring, arg->min_events, spin_budget(ring, arg->spin_ns)))
-		ret = sleep_until(ring, arg->min_events, arg->timeout_ns);
+	    !spin_until(ring, arg, spin_budget(ring, arg->spin_ns)))
+		ret = sleep_until(ring, arg);
 	if (arg->spin_ns)
 		spin_learn(ring, arg->spin_ns, ktime_get_ns() - start);
 	return ret;
@@ -94,7 +97,7 @@ static int wait_events(struct rnotify_ring *ring,
 /**
  * rnotify_wait() - RNOTIFY_IOCTL_WAIT
  * @ctx: context
- * @arg: command, without flags
+ * @arg: command, with known flags only
  *
  * Context: process, sleeps.
  * Return: 0, -EINVAL, -ETIME, -ERESTARTNOHAND (not only signals interrupt: a stop
@@ -110,7 +113,7 @@ int rnotify_wait(struct rnotify_ctx *ctx, struct rnotify_wait *arg)
 		return -EINVAL;
 
 	rnotify_ring_reclaim(ring);
-	if (!rnotify_ring_enough(ring, arg->min_events))
+	if (!rnotify_ring_enough(ring, arg->min_events, arg->flags))
 		ret = arg->timeout_ns ? wait_events(ring, arg) : -ETIME;
 	arg->nr_events = rnotify_ring_pending(ring);
 	arg->reserved2 = 0;

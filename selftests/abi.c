@@ -233,6 +233,7 @@ VARIANT(post, POST, rnotify_post,
 	.out = { SPAN(rnotify_post, accepted, error) });
 VARIANT(wait, WAIT, rnotify_wait,
 	.fill = fill_wait,
+	.known_flags = RNOTIFY_WAIT_COUNT,
 	.out = { SPAN(rnotify_wait, nr_events, reserved2) },
 	.reserved = { OFF(rnotify_wait, reserved) });
 VARIANT(kick, KICK, rnotify_kick);

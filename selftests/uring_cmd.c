@@ -184,6 +184,32 @@ TEST_F(uring_cmd, wait_for_three)
 	ASSERT_EQ(0, reap(&self->ring, 2));
 }
 
+/* The last event of an endpoint ends a wait, unless only the number counts. */
+TEST_F(uring_cmd, wait_count)
+{
+	struct rnotify_uring_wait wait = { .min_events = 2, .flags = 2 };
+	struct rnotify_op op;
+	struct rnt_pair dead;
+
+	if (!self->can_wait)
+		return;
+	get_sqe(&self->ring, self->b.fd, RNOTIFY_IOCTL_WAIT, &wait,
+		sizeof(wait), 1);
+	rnt_check_eq(1, io_uring_submit(&self->ring));
+	ASSERT_EQ(-EOPNOTSUPP, reap(&self->ring, 1));
+	rnt_pair_more(&self->p, &dead);
+	wait.flags = RNOTIFY_WAIT_COUNT;
+	get_sqe(&self->ring, self->b.fd, RNOTIFY_IOCTL_WAIT, &wait,
+		sizeof(wait), 2);
+	queue_wait(&self->ring, self->b.fd, 2, 3);
+	rnt_check_eq(2, io_uring_submit(&self->ring));
+	ASSERT_EQ(0, rnt_disconnect(&self->a, dead.ea));
+	ASSERT_EQ(0, reap(&self->ring, 3));
+	op = rnt_op_notify(self->p.ea, 0);
+	rnt_post1(&self->a, &op);
+	ASSERT_EQ(0, reap(&self->ring, 2));
+}
+
 /* The ring goes, and the wait with it; the context can be closed. */
 TEST_F(uring_cmd, wait_cancelled)
 {

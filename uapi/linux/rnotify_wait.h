@@ -10,9 +10,19 @@
 #include <linux/types.h>
 
 /**
+ * enum rnotify_wait_flags - rnotify_wait.flags and rnotify_uring_wait.flags
+ * @RNOTIFY_WAIT_COUNT: only the number of events counts; an unconsumed last
+ *	event of an endpoint or listener does not end the wait. For who has looked
+ *	at the events that are there, without consuming them, and waits for more
+ */
+enum rnotify_wait_flags {
+	RNOTIFY_WAIT_COUNT = 1u << 0,
+};
+
+/**
  * struct rnotify_wait - ioctl(RNOTIFY_IOCTL_WAIT)
  * @size: sizeof(struct rnotify_wait)
- * @flags: must be 0
+ * @flags: &enum rnotify_wait_flags
  * @min_events: wait until so many unconsumed events are in the ring, 1 at the
  *	least, the ring's size at most
  * @reserved: must be 0
@@ -23,9 +33,10 @@
  * @nr_events: out: unconsumed events now
  * @reserved2: out: 0
  *
- * 0: the condition holds, or the last event of an endpoint or listener is
- * among the unconsumed ones: what was waited for may never come (nr_events tells
- * what is there). %ETIME: the time came first; %EINTR. Does not consume.
+ * 0: the condition holds, or (without RNOTIFY_WAIT_COUNT) the last event of an
+ * endpoint or listener is among the unconsumed ones: what was waited for may
+ * never come (nr_events tells what is there). %ETIME: the time came first;
+ * %EINTR. Does not consume.
  */
 struct rnotify_wait {
 	__u32 size;
@@ -97,7 +108,7 @@ struct rnotify_moderate {
 /**
  * struct rnotify_uring_wait - io_uring: WAIT in io_uring_sqe.cmd
  * @min_events: as in &struct rnotify_wait
- * @flags: must be 0
+ * @flags: &enum rnotify_wait_flags
  * @reserved: must be 0
  *
  * IORING_OP_URING_CMD with cmd_op RNOTIFY_IOCTL_WAIT, if QUERY tells

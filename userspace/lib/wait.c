@@ -9,7 +9,6 @@
 
 #define NS_PER_S	1000000000ll
 #define NS_PER_MS	1000000ll
-#define NAP_NS		NS_PER_MS
 
 static int64_t now_ns(void)
 {
@@ -28,11 +27,12 @@ int64_t rnotify_deadline(int timeout_ms)
 	return now_ns() + timeout_ms * NS_PER_MS;
 }
 
-int rnotify_wait(struct rnotify *ctx, unsigned int min_events, int64_t deadline,
-		 uint64_t spin_ns)
+static int wait_flags(struct rnotify *ctx, unsigned int min_events,
+		      int64_t deadline, uint64_t spin_ns, uint32_t flags)
 {
 	struct rnotify_wait arg = {
 		.size = sizeof(arg),
+		.flags = flags,
 		.min_events = min_events ? min_events : 1,
 		.timeout_ns = deadline,
 		.spin_ns = spin_ns,
@@ -47,6 +47,12 @@ int rnotify_wait(struct rnotify *ctx, unsigned int min_events, int64_t deadline,
 	ret = rnotify_ioctl(ctx->fd, RNOTIFY_IOCTL_WAIT, &arg);
 	/* Not arg.nr_events: the caller goes on to D, and that takes a C. */
 	return ret ? ret : (int)rnotify_ready(ctx);
+}
+
+int rnotify_wait(struct rnotify *ctx, unsigned int min_events, int64_t deadline,
+		 uint64_t spin_ns)
+{
+	return wait_flags(ctx, min_events, deadline, spin_ns, 0);
 }
 
 int rnotify_next(struct rnotify *ctx, struct rnotify_event *event,
@@ -73,36 +79,6 @@ static int event_matches(const struct rnotify_event *event, uint32_t endpoint,
 	       types & RNOTIFY_TYPE_BIT(event->type);
 }
 
-static int nap(int64_t deadline)
-{
-	const struct timespec ts = { .tv_nsec = NAP_NS };
-
-	if (deadline >= 0 && (!deadline || now_ns() >= deadline))
-		return -ETIME;
-	return clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL) ? -EINTR : 0;
-}
-
-/* 0: there are more than seen events. */
-static int wait_beyond(struct rnotify *ctx, uint32_t seen, int64_t deadline)
-{
-	int ret;
-
-	for (;;) {
-		ret = rnotify_wait(ctx, seen + 1, deadline, 0);
-		if (ret < 0)
-			return ret;
-		if ((uint32_t)ret > seen)
-			return 0;
-		/*
-		 * WAIT does not sleep while the last event of an endpoint is
-		 * unconsumed, and consuming is not for us to do.
-		 */
-		ret = nap(deadline);
-		if (ret)
-			return ret;
-	}
-}
-
 int rnotify_find(struct rnotify *ctx, uint32_t endpoint, uint32_t types,
 		 int64_t deadline, const struct rnotify_event **found)
 {
@@ -116,8 +92,9 @@ int rnotify_find(struct rnotify *ctx, uint32_t endpoint, uint32_t types,
 	*found = NULL;
 	while (seen <= ring->mask) {
 		/* Nothing is consumed meanwhile, so that seen keeps its place. */
-		ret = wait_beyond(ctx, seen, deadline);
-		if (ret)
+		ret = wait_flags(ctx, seen + 1, deadline, 0,
+				 RNOTIFY_WAIT_COUNT);
+		if (ret < 0)
 			return ret;
 		event = &ring->entries[(ring->cons + seen++) & ring->mask];
 		if (!event_matches(event, endpoint, types | down))
