@@ -10,10 +10,26 @@ DEFINE_MUTEX(rnotify_dev_mutex);
 
 static LIST_HEAD(rnotify_devs);	/* protected by rnotify_dev_mutex */
 
-static void rdev_put(struct rnotify_dev *dev)
+static void dev_unuse(struct rnotify_dev *dev)
 {
-	if (refcount_dec_and_test(&dev->refs))
+	if (refcount_dec_and_test(&dev->users))
 		complete(&dev->idle);
+}
+
+static void dev_free(struct kref *ref)
+{
+	kfree(container_of(ref, struct rnotify_dev, ref));
+}
+
+/**
+ * rnotify_dev_put() - give a reference to the struct back
+ * @dev: device; may be gone afterwards
+ *
+ * Context: any.
+ */
+void rnotify_dev_put(struct rnotify_dev *dev)
+{
+	kref_put(&dev->ref, dev_free);
 }
 
 static bool dev_usable(struct ib_device *ib)
@@ -41,9 +57,11 @@ static int rnotify_add_device(struct ib_device *ib)
 	dev->ib = ib;
 	dev->max_keys = ib->attrs.max_fast_reg_page_list_len;
 	INIT_LIST_HEAD(&dev->eps);
+	mutex_init(&dev->maps_mutex);
 	INIT_LIST_HEAD(&dev->maps);
-	refcount_set(&dev->refs, 1);
+	refcount_set(&dev->users, 1);
 	init_completion(&dev->idle);
+	kref_init(&dev->ref);
 
 	mutex_lock(&rnotify_dev_mutex);
 	list_add_tail(&dev->list, &rnotify_devs);
@@ -64,16 +82,15 @@ static void rnotify_remove_device(struct ib_device *ib, void *client_data)
 	struct rnotify_ep *ep;
 
 	mutex_lock(&rnotify_dev_mutex);
-	dev->removed = true;
 	list_del(&dev->list);
 	list_for_each_entry(ep, &dev->eps, dev_node)
 		rnotify_ep_fail(ep, RNOTIFY_REASON_DEVICE_REMOVED, -ENODEV);
 	mutex_unlock(&rnotify_dev_mutex);
 
-	rdev_put(dev);
+	dev_unuse(dev);
 	wait_for_completion(&dev->idle);
 	rnotify_maps_remove_device(dev);
-	kfree(dev);
+	rnotify_dev_put(dev);
 }
 
 struct ib_client rnotify_ib_client = {
@@ -98,7 +115,7 @@ struct rnotify_dev *rnotify_dev_attach(struct ib_device *ib,
 	list_for_each_entry(dev, &rnotify_devs, list) {
 		if (dev->ib != ib)
 			continue;
-		refcount_inc(&dev->refs);
+		refcount_inc(&dev->users);
 		list_add_tail(&ep->dev_node, &dev->eps);
 		found = dev;
 		break;
@@ -121,7 +138,7 @@ void rnotify_dev_detach(struct rnotify_ep *ep)
 	mutex_lock(&rnotify_dev_mutex);
 	list_del(&ep->dev_node);
 	mutex_unlock(&rnotify_dev_mutex);
-	rdev_put(dev);
+	dev_unuse(dev);
 }
 
 /**

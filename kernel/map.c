@@ -79,16 +79,20 @@ static void map_free(struct rnotify_map *map)
 	kfree(map);
 }
 
-/* The removal of another device may unlink its map at any time. */
-static bool map_exists(struct rnotify_region *region,
-		       const struct rnotify_dev *dev)
+/*
+ * The removal of another device may unlink its map at any time, hence the lock.
+ * What keeps the map that is returned is the caller's business.
+ */
+static struct rnotify_map *map_on(struct rnotify_region *region,
+				  const struct rnotify_dev *dev)
 {
-	struct rnotify_map *map;
-	bool found = false;
+	struct rnotify_map *map, *found = NULL;
 
 	spin_lock_bh(&region->lock);
-	list_for_each_entry(map, &region->maps, list)
-		found |= map->dev == dev;
+	list_for_each_entry(map, &region->maps, list) {
+		if (map->dev == dev)
+			found = map;
+	}
 	spin_unlock_bh(&region->lock);
 	return found;
 }
@@ -107,16 +111,16 @@ int rnotify_map_create(struct rnotify_region *region, struct rnotify_dev *dev)
 	lockdep_assert_held(&region->mutex);
 	if (region->dead)
 		return -ENOENT;
-	if (map_exists(region, dev))
+	if (map_on(region, dev))
 		return 0;
 
 	map = map_alloc(region, dev);
 	if (IS_ERR(map))
 		return PTR_ERR(map);
 
-	mutex_lock(&rnotify_dev_mutex);
+	mutex_lock(&dev->maps_mutex);
 	list_add_tail(&map->dev_list, &dev->maps);
-	mutex_unlock(&rnotify_dev_mutex);
+	mutex_unlock(&dev->maps_mutex);
 	spin_lock_bh(&region->lock);
 	list_add_tail(&map->list, &region->maps);
 	spin_unlock_bh(&region->lock);
@@ -197,42 +201,70 @@ u32 rnotify_map_find(const struct rnotify_map *map, u64 pos)
 	return low;
 }
 
-static void map_unlink(struct rnotify_map *map)
+static void map_end(struct rnotify_map *map)
 {
+	lockdep_assert_held(&map->dev->maps_mutex);
 	spin_lock_bh(&map->region->lock);
 	list_del(&map->list);
 	spin_unlock_bh(&map->region->lock);
 	list_del(&map->dev_list);
+	map_free(map);
+}
+
+/* The device of one of the region's maps, with a reference, or NULL. */
+static struct rnotify_dev *map_some_dev(struct rnotify_region *region)
+{
+	struct rnotify_map *map;
+	struct rnotify_dev *dev = NULL;
+
+	spin_lock_bh(&region->lock);
+	map = list_first_entry_or_null(&region->maps, struct rnotify_map, list);
+	if (map) {
+		dev = map->dev;
+		kref_get(&dev->ref);
+	}
+	spin_unlock_bh(&region->lock);
+	return dev;
 }
 
 /**
  * rnotify_maps_destroy() - unmap a region from all devices
- * @region: region at its end; its mutex is held, all maps are idle
+ * @region: region at its end; all maps are idle, and no more are made
+ *
+ * A device that is being removed unmaps the region by itself; it has done so when
+ * its mutex is free.
+ *
+ * Context: process, sleeps.
  */
 void rnotify_maps_destroy(struct rnotify_region *region)
 {
-	struct rnotify_map *map, *next;
+	struct rnotify_map *map;
+	struct rnotify_dev *dev;
 
-	mutex_lock(&rnotify_dev_mutex);
-	list_for_each_entry_safe(map, next, &region->maps, list) {
-		map_unlink(map);
-		map_free(map);
+	while ((dev = map_some_dev(region))) {
+		mutex_lock(&dev->maps_mutex);
+		map = map_on(region, dev);
+		if (map)
+			map_end(map);
+		mutex_unlock(&dev->maps_mutex);
+		rnotify_dev_put(dev);
 	}
-	mutex_unlock(&rnotify_dev_mutex);
 }
 
 /**
  * rnotify_maps_remove_device() - unmap all regions from a device
  * @dev: device being removed, without endpoints: all its maps are idle
+ *
+ * Context: process, sleeps.
  */
 void rnotify_maps_remove_device(struct rnotify_dev *dev)
 {
 	struct rnotify_map *map, *next;
 
-	mutex_lock(&rnotify_dev_mutex);
+	mutex_lock(&dev->maps_mutex);
 	list_for_each_entry_safe(map, next, &dev->maps, dev_list) {
-		map_unlink(map);
-		map_free(map);
+		map_end(map);
+		cond_resched();
 	}
-	mutex_unlock(&rnotify_dev_mutex);
+	mutex_unlock(&dev->maps_mutex);
 }

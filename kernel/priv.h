@@ -23,6 +23,7 @@
  *	    rnotify_export.mutex
  *	    rdma_cm's handler mutex
  *	      rnotify_dev_mutex
+ *	      rnotify_dev.maps_mutex
  *	      rnotify_ep.lock		(BH)
  *	        rnotify_region.lock	(BH)
  *	        rnotify_ring.lock	(BH)
@@ -183,7 +184,7 @@ void rnotify_obj_destroy_all(struct rnotify_ctx *ctx);
  * @exports: of this region (protected by @mutex)
  * @lock: protects @maps; BH
  * @maps: a map for each device it was used on (protected by @lock; added with
- *	@mutex, removed with rnotify_dev_mutex)
+ *	@mutex, removed with the device's maps_mutex)
  * @wait: woken when a map falls idle
  */
 struct rnotify_region {
@@ -220,7 +221,7 @@ struct rnotify_seg {
 /**
  * struct rnotify_map - a region DMA-mapped for one device
  * @list: in rnotify_region.maps
- * @dev_list: in rnotify_dev.maps (protected by rnotify_dev_mutex)
+ * @dev_list: in rnotify_dev.maps (protected by rnotify_dev.maps_mutex)
  * @region: owner (invariant)
  * @dev: device (invariant)
  * @sgt: as mapped (invariant)
@@ -263,23 +264,29 @@ static inline struct rnotify_region *to_region(struct rnotify_obj *obj)
 
 /**
  * struct rnotify_dev - an RDMA device
- * @ib: the device; valid until @removed and all references are gone
- * @list: in the list of devices (protected by rnotify_dev_mutex)
+ * @ib: the device; valid for who holds one of @users, or @maps_mutex and finds
+ *	a map
+ * @list: in the list of devices, where new users find it (protected by
+ *	rnotify_dev_mutex)
  * @eps: endpoints with resources on it (protected by rnotify_dev_mutex)
- * @maps: region maps on it (protected by rnotify_dev_mutex)
- * @refs: 1 for the client, 1 for each endpoint; @idle completes at 0
+ * @maps_mutex: unmapping from the device: lets the end of a region and of the
+ *	device exclude each other
+ * @maps: region maps on it (protected by @maps_mutex)
+ * @users: 1 for the client, 1 for each endpoint; @idle completes at 0
  * @idle: what ib_client.remove waits for
- * @removed: no new users (protected by rnotify_dev_mutex)
+ * @ref: of the struct: 1 for the client, and for who is about to take
+ *	@maps_mutex
  * @max_keys: pages of one fast-registration MR
  */
 struct rnotify_dev {
 	struct ib_device *ib;
 	struct list_head list;
 	struct list_head eps;
+	struct mutex maps_mutex;
 	struct list_head maps;
-	refcount_t refs;
+	refcount_t users;
 	struct completion idle;
-	bool removed;
+	struct kref ref;
 	u32 max_keys;
 };
 
@@ -289,6 +296,7 @@ extern struct ib_client rnotify_ib_client;
 struct rnotify_dev *rnotify_dev_attach(struct ib_device *ib,
 				       struct rnotify_ep *ep);
 void rnotify_dev_detach(struct rnotify_ep *ep);
+void rnotify_dev_put(struct rnotify_dev *dev);
 u32 rnotify_dev_count(void);
 
 #endif /* RNOTIFY_PRIV_H */

@@ -232,9 +232,7 @@ static void region_shutdown(struct rnotify_obj *obj)
 		wait_event(region->wait, region_idle(region));
 	}
 
-	mutex_lock(&region->mutex);
 	rnotify_maps_destroy(region);
-	mutex_unlock(&region->mutex);
 
 	mutex_lock(&region->pages_mutex);
 	region_release_pages(region);
