@@ -215,7 +215,8 @@ struct rnotify_export {
  * @gone: the peer took it back; freed when @inflight is 0
  * @inflight: posted operations that use it
  * @ack: REGION_GONE_ACK to send
- * @keys: of the chunks
+ * @keys: of the chunks, in blocks that are allocated as keys come: the peer tells
+ *	how many there will be, but has to send them before they take memory
  *
  * All protected by rnotify_ep.lock.
  */
@@ -227,7 +228,7 @@ struct rnotify_remote {
 	bool gone;
 	u32 inflight;
 	struct rnotify_ctrl_item ack;
-	u32 keys[] __counted_by(nr_keys);
+	u32 *keys[];
 };
 
 /**
@@ -554,6 +555,7 @@ int rnotify_ctrl_receive(struct rnotify_ep *ep,
 			 const struct rnotify_wire_msg *msg);
 
 /* remote.c: the peer's regions */
+u32 rnotify_remote_key(const struct rnotify_remote *remote, u64 chunk);
 struct rnotify_remote *rnotify_remote_find(struct rnotify_ep *ep, u32 id);
 int rnotify_remote_announce(struct rnotify_ep *ep,
 			    const struct rnotify_wire_msg *msg);

@@ -389,14 +389,14 @@ static void fill_buf(struct rnotify_build *b)
 static void set_remote(const struct rnotify_build *b, union rnotify_wr *wr,
 		       u32 pos)
 {
-	u64 addr;
+	u64 addr, chunk;
 	u32 rkey;
 
 	if (!b->remote || !b->op->length)
 		return;
 	addr = b->remote->share.first_offset + b->op->remote_offset + pos;
-	rkey = b->remote->keys[rnotify_chunk_index(addr,
-						   b->remote->share.chunk_shift)];
+	chunk = rnotify_chunk_index(addr, b->remote->share.chunk_shift);
+	rkey = rnotify_remote_key(b->remote, chunk);
 	if (b->info->atomic) {
 		wr->atomic.remote_addr = addr;
 		wr->atomic.rkey = rkey;

@@ -16,6 +16,52 @@
 
 static_assert(RNOTIFY_SHARES_MAX < REMOTE_ID_MASK);
 
+/* Keys are allocated in softirq context, hence by and by. */
+#define REMOTE_KEYS_SHIFT	9
+#define REMOTE_KEYS		(1u << REMOTE_KEYS_SHIFT)
+#define REMOTE_GFP		(GFP_ATOMIC | __GFP_NOWARN | __GFP_ACCOUNT)
+
+static u32 nr_blocks(const struct rnotify_remote *remote)
+{
+	return DIV_ROUND_UP(remote->nr_keys, REMOTE_KEYS);
+}
+
+/**
+ * rnotify_remote_key() - key of a chunk
+ * @remote: region with all its keys
+ * @chunk: index of the chunk, less than nr_keys
+ *
+ * Return: rkey.
+ */
+u32 rnotify_remote_key(const struct rnotify_remote *remote, u64 chunk)
+{
+	return remote->keys[chunk >> REMOTE_KEYS_SHIFT][chunk % REMOTE_KEYS];
+}
+
+static int add_key(struct rnotify_remote *remote, u32 key)
+{
+	u32 left = remote->nr_keys - remote->got_keys;
+	u32 **block = &remote->keys[remote->got_keys >> REMOTE_KEYS_SHIFT];
+
+	if (!*block) {
+		*block = kmalloc_array(min(left, REMOTE_KEYS), sizeof(**block),
+				       REMOTE_GFP);
+		if (!*block)
+			return -ENOMEM;
+	}
+	(*block)[remote->got_keys++ % REMOTE_KEYS] = key;
+	return 0;
+}
+
+static void remote_kfree(struct rnotify_remote *remote)
+{
+	u32 i;
+
+	for (i = 0; i < nr_blocks(remote); i++)
+		kfree(remote->keys[i]);
+	kfree(remote);
+}
+
 /**
  * rnotify_remote_find() - look a remote region up for an operation
  * @ep: endpoint; lock held
@@ -81,8 +127,9 @@ static struct rnotify_remote *remote_new(struct rnotify_ep *ep,
 	ret = take_slot(ep, &index);
 	if (ret)
 		return ERR_PTR(ret);
-	remote = kzalloc(struct_size(remote, keys, msg->region.nr_keys),
-			 GFP_ATOMIC | __GFP_NOWARN | __GFP_ACCOUNT);
+	remote = kzalloc(struct_size(remote, keys,
+				     DIV_ROUND_UP(msg->region.nr_keys,
+						  REMOTE_KEYS)), REMOTE_GFP);
 	if (!remote)
 		return ERR_PTR(-ENOMEM);
 
@@ -112,6 +159,7 @@ static int announce_locked(struct rnotify_ep *ep,
 			   const struct rnotify_wire_msg *msg)
 {
 	struct rnotify_remote *remote = find_share(ep, msg->region.share_id);
+	int ret;
 	u32 i;
 
 	if (!remote)
@@ -123,9 +171,11 @@ static int announce_locked(struct rnotify_ep *ep,
 		return -EPROTO;
 
 	/* The codec made sure that first_key + keys_here <= nr_keys. */
-	for (i = 0; i < msg->region.keys_here; i++)
-		remote->keys[remote->got_keys++] =
-			le32_to_cpu(msg->region.keys[i]);
+	for (i = 0; i < msg->region.keys_here; i++) {
+		ret = add_key(remote, le32_to_cpu(msg->region.keys[i]));
+		if (ret)
+			return ret;
+	}
 	if (remote->got_keys == remote->nr_keys)
 		remote_event(ep, &ep->rv_life, remote,
 			     RNOTIFY_EVENT_REMOTE_REGION);
@@ -222,7 +272,7 @@ void rnotify_remote_put(struct rnotify_ep *ep, struct rnotify_remote *remote)
 void rnotify_remote_free(struct rnotify_ep *ep, struct rnotify_remote *remote)
 {
 	ep->remotes[(remote->id & REMOTE_ID_MASK) - 1] = NULL;
-	kfree(remote);
+	remote_kfree(remote);
 	spin_lock_bh(&ep->ring->lock);
 	ep->gone_freed++;
 	rnotify_ring_region_return(ep);
@@ -242,7 +292,7 @@ void rnotify_remotes_destroy(struct rnotify_ep *ep)
 		if (!ep->remotes[i])
 			continue;
 		list_del(&ep->remotes[i]->ack.node);
-		kfree(ep->remotes[i]);
+		remote_kfree(ep->remotes[i]);
 		ep->remotes[i] = NULL;
 	}
 	spin_unlock_bh(&ep->lock);

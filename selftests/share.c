@@ -4,6 +4,8 @@
  *
  * rvm: limit=90
  */
+#include <sys/mman.h>
+
 #include "kselftest_harness.h"
 #include "rnt.h"
 
@@ -350,6 +352,41 @@ TEST_F(share, large)
 		rnt_expect(&self->a, self->p.ea,
 			   RNOTIFY_EVENT_REMOTE_REGION_GONE, NULL);
 	}
+}
+
+/*
+ * Several hundred keys, of a region that is the same few pages all over: what is
+ * written at one place is seen at the same place of each.
+ */
+TEST_F(share, many_keys)
+{
+	const size_t part = 64 * RNT_MIB, parts = 18;
+	int fd = memfd_create("rnotify", 0);
+	char *p = mmap(NULL, parts * part, PROT_NONE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct rnt_region r;
+	struct rnotify_op op;
+	__u32 remote;
+
+	ASSERT_EQ(0, ftruncate(fd, part));
+	ASSERT_NE(MAP_FAILED, p);
+	for (size_t i = 0; i < parts; i++)
+		ASSERT_EQ(p + i * part,
+			  mmap(p + i * part, part, PROT_READ | PROT_WRITE,
+			       MAP_SHARED | MAP_FIXED, fd, 0));
+	rnt_region_user(&self->b, &r, p, parts * part, 0);
+	remote = rnt_grant(&self->p, r.id, 0, 0, W, NULL);
+	/* 2 MiB for each key: around the last of each part */
+	for (size_t i = 1; i < parts; i++) {
+		op = rnt_op_inline(RNOTIFY_OP_WRITE_IMM, self->p.ea, &i, remote,
+				   i * part - 4, sizeof(i));
+		rnt_post1(&self->a, &op);
+		rnt_expect(&self->b, self->p.eb, RNOTIFY_EVENT_NOTIFY, NULL);
+		ASSERT_EQ(0, memcmp(&i, p + i * part - 4, sizeof(i)));
+	}
+	rnt_region_drop(&self->b, &r);
+	munmap(p, parts * part);
+	close(fd);
 }
 
 TEST_HARNESS_MAIN
