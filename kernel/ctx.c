@@ -3,6 +3,7 @@
  * A context: what one open of the device owns.
  */
 #include <linux/log2.h>
+#include <linux/memcontrol.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 
@@ -27,6 +28,7 @@ struct rnotify_ctx *rnotify_ctx_create(struct net *net)
 		return NULL;
 	kref_init(&ctx->ref);
 	ctx->net = get_net(net);
+	ctx->memcg = get_mem_cgroup_from_mm(current->mm);
 	xa_init_flags(&ctx->objects, XA_FLAGS_ALLOC1);
 	mutex_init(&ctx->setup_mutex);
 	return ctx;
@@ -38,6 +40,7 @@ static void ctx_free(struct kref *ref)
 
 	WARN_ON_ONCE(!xa_empty(&ctx->objects));
 	xa_destroy(&ctx->objects);
+	mem_cgroup_put(ctx->memcg);
 	put_net(ctx->net);
 	kfree(ctx);
 }

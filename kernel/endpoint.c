@@ -208,6 +208,7 @@ static void ep_work_fn(struct work_struct *work)
 {
 	struct rnotify_ep *ep = container_of(work, struct rnotify_ep, work);
 	unsigned long pending = xchg(&ep->pending, 0);
+	struct mem_cgroup *old;
 
 	mutex_lock(&ep->mutex);
 	if (test_bit(RNOTIFY_WORK_QP_EVENT, &pending)) {
@@ -216,7 +217,9 @@ static void ep_work_fn(struct work_struct *work)
 				       READ_ONCE(ep->qp_event));
 		spin_unlock_bh(&ep->lock);
 	}
+	old = rnotify_ctx_charge(ep->obj.ctx);
 	rnotify_connect_step(ep, pending);
+	set_active_memcg(old);
 	if (may_tear_down(ep))
 		rnotify_ep_teardown(ep);
 	mutex_unlock(&ep->mutex);

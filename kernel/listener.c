@@ -207,6 +207,7 @@ static int on_request(struct rnotify_listener *listener, struct rdma_cm_id *id,
 {
 	struct rnotify_ring *ring = rnotify_ctx_ring(listener->obj.ctx);
 	struct rnotify_hello hello;
+	struct mem_cgroup *old;
 	struct rnotify_ep *ep;
 	int ret;
 
@@ -227,7 +228,9 @@ static int on_request(struct rnotify_listener *listener, struct rdma_cm_id *id,
 				       "backlog full", NULL, 0);
 		return -EBUSY;
 	}
+	old = rnotify_ctx_charge(listener->obj.ctx);
 	ep = request_ep(listener, id, ev, &hello);
+	set_active_memcg(old);
 	if (!ep) {
 		rnotify_ring_unpromise(ring, &listener->rv);
 		request_over(listener, true);

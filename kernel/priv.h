@@ -47,6 +47,7 @@
 #include <linux/refcount.h>
 #include <linux/rnotify.h>
 #include <linux/scatterlist.h>
+#include <linux/sched/mm.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -73,6 +74,8 @@ extern struct workqueue_struct *rnotify_wq;
  * struct rnotify_ctx - one open file
  * @ref: the file and each object hold one
  * @net: the opener's network namespace; all CM ids are made in it (invariant)
+ * @memcg: the opener's memory cgroup, or NULL: charged for what others than the
+ *	callers of system calls allocate: see rnotify_ctx_charge() (invariant)
  * @objects: id to &struct rnotify_obj (protected by its own xa_lock; readers
  *	use RCU)
  * @next_id: where the search for a free id goes on (protected by xa_lock)
@@ -85,6 +88,7 @@ extern struct workqueue_struct *rnotify_wq;
 struct rnotify_ctx {
 	struct kref ref;
 	struct net *net;
+	struct mem_cgroup *memcg;
 	struct xarray objects;
 	u32 next_id;
 	struct mutex setup_mutex;
@@ -102,6 +106,21 @@ static inline struct rnotify_ring *rnotify_ctx_ring(struct rnotify_ctx *ctx)
 {
 	/* Pairs with the release in rnotify_ctx_setup(). */
 	return smp_load_acquire(&ctx->ring);
+}
+
+/**
+ * rnotify_ctx_charge() - from here on the opener pays
+ * @ctx: context
+ *
+ * For workers, the CM's handlers and softirqs, whose own allocations with
+ * __GFP_ACCOUNT nobody would pay for.
+ *
+ * Context: any but hard interrupt.
+ * Return: what ends it, for set_active_memcg().
+ */
+static inline struct mem_cgroup *rnotify_ctx_charge(struct rnotify_ctx *ctx)
+{
+	return set_active_memcg(ctx->memcg);
 }
 
 /*

@@ -193,11 +193,14 @@ static int announce_locked(struct rnotify_ep *ep,
 int rnotify_remote_announce(struct rnotify_ep *ep,
 			    const struct rnotify_wire_msg *msg)
 {
+	struct mem_cgroup *old;
 	int ret = 0;
 
 	spin_lock_bh(&ep->lock);
+	old = rnotify_ctx_charge(ep->obj.ctx);
 	if (ep->state == RNOTIFY_EP_ESTABLISHED)
 		ret = announce_locked(ep, msg);
+	set_active_memcg(old);
 	spin_unlock_bh(&ep->lock);
 	return ret;
 }
