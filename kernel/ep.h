@@ -102,7 +102,7 @@ struct rnotify_tx {
 	struct rnotify_ep *ep;
 	struct rnotify_map *map;
 	struct rnotify_remote *remote;
-	u32 *reg;
+	struct rnotify_export *export;
 	u64 user_data;
 	u32 byte_len;
 	u32 wr_bytes;
@@ -279,7 +279,8 @@ struct rnotify_remote {
  * @private_len: bytes of it (invariant)
  * @work: the state machine's legs; runs on rnotify_wq
  * @pending: &enum rnotify_ep_work bits
- * @timer: keepalive, stall detection, connect timeout; runs on rnotify_wq
+ * @timer: keepalive, stall detection, connect timeout; runs on
+ *	system_unbound_wq
  * @deadline: jiffies when connecting has taken too long (invariant)
  * @closed: completes when CLOSED
  * @wait: sleepers for room, registrations, the end

@@ -11,6 +11,9 @@
  * progress meanwhile, so bytes under way buy time. A dead peer is then found by
  * the transport's own retries (rnotify_cm_tune()). These alone would not do:
  * a peer that posts no receives can keep RNR retries going for ever.
+ *
+ * It does not run on rnotify_wq, where teardowns of many other endpoints may keep
+ * all workers waiting.
  */
 #include "ep.h"
 
@@ -77,7 +80,7 @@ static unsigned long next_tick(const struct rnotify_ep *ep)
  */
 void rnotify_ep_timer_start(struct rnotify_ep *ep)
 {
-	queue_delayed_work(rnotify_wq, &ep->timer, next_tick(ep));
+	queue_delayed_work(system_unbound_wq, &ep->timer, next_tick(ep));
 }
 
 /**
@@ -95,6 +98,6 @@ void rnotify_ep_timer_fn(struct work_struct *work)
 	if (ep->state < RNOTIFY_EP_CLOSING)
 		tick(ep);
 	if (ep->state < RNOTIFY_EP_CLOSING)
-		queue_delayed_work(rnotify_wq, &ep->timer, next_tick(ep));
+		queue_delayed_work(system_unbound_wq, &ep->timer, next_tick(ep));
 	spin_unlock_bh(&ep->lock);
 }
