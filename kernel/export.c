@@ -279,6 +279,9 @@ static int export_map(struct rnotify_export *export)
 	lockdep_assert_held(&ep->mutex);
 	if (!export_possible(ep))
 		return -ENOTCONN;
+	if ((export->rights & RNOTIFY_RIGHT_ATOMIC) &&
+	    ep->dev->ib->attrs.atomic_cap == IB_ATOMIC_NONE)
+		return -EOPNOTSUPP;
 	ret = rnotify_map_create(region, ep->dev);
 	if (ret)
 		return ret;

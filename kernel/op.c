@@ -207,6 +207,9 @@ static int check_remote(struct rnotify_build *b)
 		return -ENOENT;
 	if (!(b->remote->share.rights & b->info->right))
 		return -EACCES;
+	if (b->info->atomic &&
+	    b->ep->dev->ib->attrs.atomic_cap == IB_ATOMIC_NONE)
+		return -EOPNOTSUPP;
 	if (!rnotify_range_ok(op->remote_offset, op->length,
 			      b->remote->share.length))
 		return -ERANGE;

@@ -70,9 +70,8 @@ enum rnotify_op_flags {
  * complete (also again, when a packet is lost): don't change it before.
  * Members that an operation does not use must be 0 (else %EINVAL).
  *
- * Errnos of one operation: %EINVAL (length, alignment, a READ of
- * no bytes), %EOPNOTSUPP (opcode,
- * flags), %ENOENT (endpoint, region or remote region), %ERANGE (offset and
+ * Errnos of one operation: %EINVAL (length, alignment, a READ of no bytes),
+ * %EOPNOTSUPP (opcode, flags, atomics on a device without), %ENOENT (endpoint, region or remote region), %ERANGE (offset and
  * length beyond a region), %EACCES (a right the peer didn't grant; or a
  * read-only region as target), %EMSGSIZE (message larger than the peer's
  * message size; or more work requests than send_depth), %ENOTCONN,
