@@ -11,7 +11,8 @@
 
 /*
  * 32-bit mmap2() passes a 32-bit page number: offsets stay below 2^44. Two
- * bits for the part leave 30 for the id, which xa_alloc() is limited to.
+ * bits are for the part. What a page leaves of the others is for the id, which
+ * xa_alloc() is limited to: 30 bits with pages of 4 KiB.
  */
 #define RNOTIFY_MMAP_PART_SHIFT	42
 #define RNOTIFY_MMAP_PART_MASK	(3ull << RNOTIFY_MMAP_PART_SHIFT)
@@ -20,7 +21,7 @@
 #define RNOTIFY_MMAP_MSGS	(2ull << RNOTIFY_MMAP_PART_SHIFT)
 #define RNOTIFY_MMAP_REGION	(3ull << RNOTIFY_MMAP_PART_SHIFT)
 
-#define RNOTIFY_ID_MAX		((1u << 30) - 1)
+#define RNOTIFY_ID_MAX		((1u << (RNOTIFY_MMAP_PART_SHIFT - PAGE_SHIFT)) - 1)
 
 static inline u64 rnotify_mmap_region(u32 id)
 {

@@ -46,13 +46,41 @@
  * - %ENOSPC: the event ring is too small for one more reservation;
  * - %EBADFD: RNOTIFY_IOCTL_SETUP has not been done, or was done already;
  * - %ENODEV: the RDMA device is gone;
+ * - %EBUSY: all ids are in use (of all commands that make an object);
  * - %EINTR: a signal handler ran and ended the wait (SA_RESTART does not apply;
  *   a stop and continuation of the process does not end it).
  *
  * Object ids are u32, unique within a context across all object types, never
- * 0, and reused as late as possible.
+ * 0, and reused as late as possible. There are 2^30 - 1 of them (fewer with pages
+ * larger than 4 KiB).
  */
 
+/**
+ * DOC: poll, read and mmap
+ *
+ * poll, select and epoll are level-triggered:
+ *
+ * - %EPOLLIN: there are unconsumed events;
+ * - %EPOLLOUT: no endpoint of the context is blocked, that is: none has refused a
+ *   post with %EAGAIN and still has no room for it. One peer that does not
+ *   consume is enough to keep it away. Who writes to several endpoints takes the
+ *   WRITABLE events, which tell of each endpoint alone;
+ * - %EPOLLERR: before SETUP; later never. The end of a connection or device is an
+ *   event (%EPOLLIN), and ends what blocked its endpoint (%EPOLLOUT).
+ *
+ * read() copies events out, whole ones, and consumes them. %EBADFD before SETUP,
+ * %EINVAL for less than 64 bytes, %EAGAIN with O_NONBLOCK, %EINTR, %EFAULT.
+ *
+ * mmap() takes the offsets and exact sizes that SETUP and REGISTER tell, and
+ * MAP_SHARED. %EBADFD before SETUP; %EINVAL: not shared, another offset or size,
+ * or a region without RNOTIFY_REGION_ALLOC; %EACCES: writable, what is the
+ * kernel's; %ENOENT: no such region. Mappings outlive the fd and the region.
+ */
+
+/*
+ * Told by QUERY. It changes only if a program for the former version could no
+ * longer work; what is added shows in struct sizes, features and limits.
+ */
 #define RNOTIFY_ABI_VERSION	1
 
 /* Unused in Documentation/userspace-api/ioctl/ioctl-number.rst up to 6.12. */
