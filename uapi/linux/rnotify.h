@@ -55,28 +55,6 @@
  * larger than 4 KiB).
  */
 
-/**
- * DOC: poll, read and mmap
- *
- * poll, select and epoll are level-triggered:
- *
- * - %EPOLLIN: there are unconsumed events;
- * - %EPOLLOUT: no endpoint of the context is blocked, that is: none has refused a
- *   post with %EAGAIN and still has no room for it. One peer that does not
- *   consume is enough to keep it away. Who writes to several endpoints takes the
- *   WRITABLE events, which tell of each endpoint alone;
- * - %EPOLLERR: before SETUP; later never. The end of a connection or device is an
- *   event (%EPOLLIN), and ends what blocked its endpoint (%EPOLLOUT).
- *
- * read() copies events out, whole ones, and consumes them. %EBADFD before SETUP,
- * %EINVAL for less than 64 bytes, %EAGAIN with O_NONBLOCK, %EINTR, %EFAULT.
- *
- * mmap() takes the offsets and exact sizes that SETUP and REGISTER tell, and
- * MAP_SHARED. %EBADFD before SETUP; %EINVAL: not shared, another offset or size,
- * or a region without RNOTIFY_REGION_ALLOC; %EACCES: writable, what is the
- * kernel's; %ENOENT: no such region. Mappings outlive the fd and the region.
- */
-
 /*
  * Told by QUERY. It changes only if a program for the former version could no
  * longer work; what is added shows in struct sizes, features and limits.
@@ -207,10 +185,12 @@ struct rnotify_query {
  *	with PROT_READ | PROT_WRITE and MAP_SHARED
  * @cons_size: out: bytes to map there
  * @msg_offset: out: mmap offset of the message area, PROT_READ
- * @msg_area_size: out: bytes to map there (ring_entries * msg_size), 0 if none
+ * @msg_area_size: out: bytes to map there: ring_entries * msg_size, rounded up to
+ *	whole pages; 0 if none
  *
  * Makes the event ring. Once per context; before it, only QUERY works.
- * %EBADFD when done already.
+ * %EBADFD when done already; %EINVAL: ring_entries or msg_size out of range, or
+ * entries and messages together take more than 1 GiB.
  */
 struct rnotify_setup {
 	__u32 size;
@@ -268,7 +248,9 @@ enum rnotify_region_flags {
  *   files on a disk;
  * - %EPERM: RLIMIT_MEMLOCK.
  *
- * A partial pin is never left behind.
+ * A partial pin is never left behind. The region keeps its pages, whatever the
+ * process does to the addresses later: after munmap(), MADV_DONTNEED or another
+ * mmap() there, what the process sees is no longer what peers reach.
  */
 struct rnotify_register {
 	__u32 size;
@@ -339,7 +321,7 @@ struct rnotify_params {
  * @listener_id: out: the new listener
  *
  * Refused: %EADDRINUSE, %EADDRNOTAVAIL (no RDMA device has that address),
- * %EAFNOSUPPORT, %ENOSPC.
+ * %EACCES (port below 1024 without CAP_NET_BIND_SERVICE), %EAFNOSUPPORT, %ENOSPC.
  */
 struct rnotify_listen {
 	__u32 size;
@@ -464,7 +446,8 @@ struct rnotify_disconnect {
  *   no more events; what rules would count in it becomes an event;
  * - *watch*, *generation*: nothing else.
  *
- * Closing the context does the same to all it holds.
+ * Closing the context does the same to all it holds. It is no error if the device
+ * or the connection has gone before: then less is left to do.
  */
 struct rnotify_destroy {
 	__u32 size;

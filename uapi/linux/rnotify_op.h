@@ -71,11 +71,12 @@ enum rnotify_op_flags {
  * Members that an operation does not use must be 0 (else %EINVAL).
  *
  * Errnos of one operation: %EINVAL (length, alignment, a READ of no bytes),
- * %EOPNOTSUPP (opcode, flags, atomics on a device without), %ENOENT (endpoint, region or remote region), %ERANGE (offset and
- * length beyond a region), %EACCES (a right the peer didn't grant; or a
- * read-only region as target), %EMSGSIZE (message larger than the peer's
- * message size; or more work requests than send_depth), %ENOTCONN,
- * %ESHUTDOWN (endpoint is closing or closed), %EAGAIN (no credit or no room).
+ * %EOPNOTSUPP (opcode, flags, atomics on a device without), %ENOENT (endpoint,
+ * region or remote region), %ERANGE (offset and length beyond a region), %EACCES
+ * (a right the peer didn't grant; or a read-only region as target), %EMSGSIZE
+ * (message larger than the peer's message size; or more work requests than
+ * send_depth), %ENOTCONN, %ESHUTDOWN (endpoint is closing or closed), %EAGAIN (no
+ * credit or no room).
  */
 struct rnotify_op {
 	__u16 opcode;
@@ -109,7 +110,8 @@ enum rnotify_post_flags {
  * @nr_ops: entries in it, 1 to 4096
  * @op_size: sizeof(struct rnotify_op)
  * @timeout_ns: when blocking, how long to wait for credit and room, in
- *	nanoseconds from now; negative: for ever. Out, after %EINTR: what is
+ *	nanoseconds from now; negative: for ever; 0: not at all, but then the
+ *	error is %ETIMEDOUT, and no WRITABLE follows. Out, after %EINTR: what is
  *	left of it
  * @accepted: out: entries that were posted, from the first
  * @error: out: negative errno of entry @accepted, 0 if all were posted
@@ -120,7 +122,8 @@ enum rnotify_post_flags {
  * one outcome, shown as TX_DONE if it asked for it.
  *
  * After an %EAGAIN the context gets one WRITABLE event for that endpoint when
- * a post can succeed again, and poll shows no EPOLLOUT until then.
+ * a post can succeed again, and poll shows no EPOLLOUT until then (nor while any
+ * other endpoint is in that state: with several, go by WRITABLE).
  */
 struct rnotify_post {
 	__u32 size;

@@ -10,6 +10,28 @@
 #include <linux/types.h>
 
 /**
+ * DOC: poll, read and mmap
+ *
+ * poll, select and epoll are level-triggered:
+ *
+ * - %EPOLLIN: there are unconsumed events;
+ * - %EPOLLOUT: no endpoint of the context is blocked, that is: none has refused a
+ *   post with %EAGAIN and still has no room for it. One peer that does not
+ *   consume is enough to keep it away. Who writes to several endpoints takes the
+ *   WRITABLE events, which tell of each endpoint alone;
+ * - %EPOLLERR: before SETUP; later never. The end of a connection or device is an
+ *   event (%EPOLLIN), and ends what blocked its endpoint (%EPOLLOUT).
+ *
+ * read() copies events out, whole ones, and consumes them. %EBADFD before SETUP,
+ * %EINVAL for less than 64 bytes, %EAGAIN with O_NONBLOCK, %EINTR, %EFAULT.
+ *
+ * mmap() takes the offsets and exact sizes that SETUP and REGISTER tell, and
+ * MAP_SHARED. %EBADFD before SETUP; %EINVAL: not shared, another offset or size,
+ * or a region without RNOTIFY_REGION_ALLOC; %EACCES: writable, what is the
+ * kernel's; %ENOENT: no such region. Mappings outlive the fd and the region.
+ */
+
+/**
  * enum rnotify_wait_flags - rnotify_wait.flags and rnotify_uring_wait.flags
  * @RNOTIFY_WAIT_COUNT: only the number of events counts; an unconsumed last
  *	event of an endpoint or listener does not end the wait. For who has looked
