@@ -114,7 +114,7 @@ static void qp_event(struct ib_event *event, void *context)
 	case IB_EVENT_QP_REQ_ERR:
 	case IB_EVENT_QP_ACCESS_ERR:
 	case IB_EVENT_DEVICE_FATAL:
-		ep->qp_event = event->event;
+		WRITE_ONCE(ep->qp_event, event->event);
 		rnotify_ep_queue(ep, RNOTIFY_WORK_QP_EVENT);
 		break;
 	default:
