@@ -167,8 +167,9 @@ void rnotify_ep_established(struct rnotify_ep *ep)
 	if (ep->state == RNOTIFY_EP_CONNECT || ep->state == RNOTIFY_EP_ACCEPT) {
 		rnotify_ep_event(ep, &ev, RNOTIFY_EVENT_ESTABLISHED);
 		rnotify_ring_put(ep->ring, &ep->rv_life, &ev);
+		/* Before the state: a receive that sees that must see this. */
+		WRITE_ONCE(ep->told, true);
 		rnotify_ep_transition(ep, RNOTIFY_EP_ESTABLISHED);
-		ep->told = true;
 		ep->stall_tail = ep->sq_tail;
 		ep->stall_since = jiffies;
 	}
