@@ -431,6 +431,9 @@ static bool ring_reclaim_slice(struct rnotify_ring *ring)
 	while (nr--)
 		ring_consume_one(ring, rnotify_ring_slot(ring->reclaimed++,
 							 ring->entries));
+	/* Not so far behind that it would seem to be ahead after a wrap. */
+	if (ring->prod - ring->last_end > 2 * ring->entries)
+		WRITE_ONCE(ring->last_end, ring->prod - 2 * ring->entries);
 	return ring->reclaimed != cons;
 }
 
