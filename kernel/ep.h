@@ -556,12 +556,13 @@ int rnotify_ctrl_receive(struct rnotify_ep *ep,
 			 const struct rnotify_wire_msg *msg);
 
 /* remote.c: the peer's regions */
-u32 rnotify_remote_key(const struct rnotify_remote *remote, u64 chunk);
+u32 rnotify_remote_key(const struct rnotify_remote *remote, u32 chunk);
 struct rnotify_remote *rnotify_remote_find(struct rnotify_ep *ep, u32 id);
 int rnotify_remote_announce(struct rnotify_ep *ep,
 			    const struct rnotify_wire_msg *msg);
 int rnotify_remote_gone(struct rnotify_ep *ep, u32 share_id);
 void rnotify_remote_put(struct rnotify_ep *ep, struct rnotify_remote *remote);
+void rnotify_remote_slots_return(struct rnotify_ep *ep);
 void rnotify_remote_free(struct rnotify_ep *ep, struct rnotify_remote *remote);
 void rnotify_remotes_destroy(struct rnotify_ep *ep);
 

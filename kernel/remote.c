@@ -17,8 +17,7 @@
 static_assert(RNOTIFY_SHARES_MAX < REMOTE_ID_MASK);
 
 /* Keys are allocated in softirq context, hence by and by. */
-#define REMOTE_KEYS_SHIFT	9
-#define REMOTE_KEYS		(1u << REMOTE_KEYS_SHIFT)
+#define REMOTE_KEYS		512u
 #define REMOTE_GFP		(GFP_ATOMIC | __GFP_NOWARN | __GFP_ACCOUNT)
 
 static u32 nr_blocks(const struct rnotify_remote *remote)
@@ -33,15 +32,15 @@ static u32 nr_blocks(const struct rnotify_remote *remote)
  *
  * Return: rkey.
  */
-u32 rnotify_remote_key(const struct rnotify_remote *remote, u64 chunk)
+u32 rnotify_remote_key(const struct rnotify_remote *remote, u32 chunk)
 {
-	return remote->keys[chunk >> REMOTE_KEYS_SHIFT][chunk % REMOTE_KEYS];
+	return remote->keys[chunk / REMOTE_KEYS][chunk % REMOTE_KEYS];
 }
 
 static int add_key(struct rnotify_remote *remote, u32 key)
 {
 	u32 left = remote->nr_keys - remote->got_keys;
-	u32 **block = &remote->keys[remote->got_keys >> REMOTE_KEYS_SHIFT];
+	u32 **block = &remote->keys[remote->got_keys / REMOTE_KEYS];
 
 	if (!*block) {
 		*block = kmalloc_array(min(left, REMOTE_KEYS), sizeof(**block),
@@ -107,7 +106,7 @@ static int take_slot(struct rnotify_ep *ep, u32 *index)
 	if (!ok)
 		return -EPROTO;
 
-	/* A granted slot means a free entry: see rnotify_ring_region_return() */
+	/* A granted slot means a free entry: see rnotify_remote_slots_return() */
 	for (*index = 0; *index < RNOTIFY_SHARES_MAX; (*index)++) {
 		if (!ep->remotes[*index])
 			return 0;
@@ -257,6 +256,23 @@ out:
 }
 
 /**
+ * rnotify_remote_slots_return() - give region slots back to the peer
+ * @ep: endpoint; the ring's lock is held
+ *
+ * A slot is free when the user consumed the REMOTE_REGION_GONE event *and* the
+ * remote region is not in use any more, in whichever order.
+ */
+void rnotify_remote_slots_return(struct rnotify_ep *ep)
+{
+	u32 nr = min(ep->gone_consumed, ep->gone_freed);
+
+	lockdep_assert_held(&ep->ring->lock);
+	ep->gone_consumed -= nr;
+	ep->gone_freed -= nr;
+	rnotify_grant_return(&ep->region_grant, nr);
+}
+
+/**
  * rnotify_remote_put() - an operation on it is over
  * @ep: endpoint; lock held
  * @remote: region; may be gone afterwards
@@ -278,7 +294,7 @@ void rnotify_remote_free(struct rnotify_ep *ep, struct rnotify_remote *remote)
 	remote_kfree(remote);
 	spin_lock_bh(&ep->ring->lock);
 	ep->gone_freed++;
-	rnotify_ring_region_return(ep);
+	rnotify_remote_slots_return(ep);
 	spin_unlock_bh(&ep->ring->lock);
 }
 

@@ -370,22 +370,6 @@ void rnotify_ring_update_starved(struct rnotify_ring *ring,
 			 (gone && !rnotify_grant_peer_left(&ep->region_grant)));
 }
 
-/**
- * rnotify_ring_region_return() - give region slots back
- * @ep: endpoint; the ring's lock is held
- *
- * A slot is free when the user consumed the REMOTE_REGION_GONE event *and* the
- * remote region is not in use any more, in whichever order.
- */
-void rnotify_ring_region_return(struct rnotify_ep *ep)
-{
-	u32 nr = min(ep->gone_consumed, ep->gone_freed);
-
-	ep->gone_consumed -= nr;
-	ep->gone_freed -= nr;
-	rnotify_grant_return(&ep->region_grant, nr);
-}
-
 static void ring_consume_one(struct rnotify_ring *ring, u32 slot)
 {
 	struct rnotify_resv *resv = ring->owner[slot];
@@ -408,7 +392,7 @@ static void ring_consume_one(struct rnotify_ring *ring, u32 slot)
 		break;
 	case RNOTIFY_RESV_GONE:
 		resv->ep->gone_consumed++;
-		rnotify_ring_region_return(resv->ep);
+		rnotify_remote_slots_return(resv->ep);
 		rnotify_ring_update_starved(ring, resv->ep, resv->in_ring);
 		break;
 	}
