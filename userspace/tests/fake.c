@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fake.h"
@@ -99,12 +100,23 @@ static int ended(void)
 	return 0;
 }
 
+/* Of an absolute deadline; a negative one never comes. */
+static int is_over(int64_t deadline)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return deadline >= 0 &&
+	       now.tv_sec * 1000000000ll + now.tv_nsec >= deadline;
+}
+
 static int fake_wait(struct rnotify_wait *arg)
 {
 	if (arg->min_events > fake.head->entries)
 		return -EINVAL;
-	while (unconsumed() < arg->min_events && !ended()) {
-		if (!fake.on_wait || !arg->timeout_ns)
+	while (unconsumed() < arg->min_events &&
+	       (arg->flags & RNOTIFY_WAIT_COUNT || !ended())) {
+		if (!fake.on_wait || is_over(arg->timeout_ns))
 			return -ETIME;
 		fake.on_wait();
 	}
