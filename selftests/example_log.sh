@@ -10,7 +10,7 @@
 # shellcheck source=selftests/vm/guest/tap.sh disable=SC1091
 . /etc/vm/tap.sh
 set -o pipefail
-cd /tmp || exit 1
+cd "$(mktemp -d)" || exit 1
 
 A=$RNOTIFY_ADDR:7480
 N=$((RNOTIFY_SLOW > 9 ? 60 : 300))
