@@ -26,7 +26,7 @@ struct command {
 };
 
 extern const struct command cmd_info, cmd_recv, cmd_send, cmd_ping, cmd_pong,
-	cmd_perf;
+	cmd_perf, cmd_watch;
 
 /* "rnotify: ...", newline added; returns EXIT_FAILED */
 int fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -74,6 +74,12 @@ static void show(const struct rnotify_query *q, const struct rdma_devices *devs)
 	printf("shares:            up to %u per endpoint\n", q->max_shares);
 	printf("operation:         up to %u bytes, %u inline\n",
 	       q->max_op_len, q->max_inline);
+	printf("rules:             up to %u per endpoint\n", q->max_rules);
+	printf("counters:          up to %u, %u watches each\n",
+	       q->max_counters, q->max_watches);
+	printf("slot tables:       up to %u, of %u slots\n",
+	       q->max_slot_tables, q->max_slots);
+	printf("generations:       up to %u\n", q->max_generations);
 	if (memlock == UINT64_MAX)
 		printf("locked memory:     unlimited\n");
 	else
@@ -132,6 +138,12 @@ static void show_json(const struct rnotify_query *q,
 	json_number(&j, "max_shares", q->max_shares);
 	json_number(&j, "max_op_len", q->max_op_len);
 	json_number(&j, "max_inline", q->max_inline);
+	json_number(&j, "max_rules", q->max_rules);
+	json_number(&j, "max_counters", q->max_counters);
+	json_number(&j, "max_watches", q->max_watches);
+	json_number(&j, "max_slot_tables", q->max_slot_tables);
+	json_number(&j, "max_slots", q->max_slots);
+	json_number(&j, "max_generations", q->max_generations);
 	if (memlock != UINT64_MAX)
 		json_number(&j, "memlock", memlock);
 	json_number(&j, "nr_devices", q->nr_devices);

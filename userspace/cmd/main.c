@@ -10,6 +10,7 @@
 
 static const struct command *const commands[] = {
 	&cmd_info, &cmd_recv, &cmd_send, &cmd_ping, &cmd_pong, &cmd_perf,
+	&cmd_watch,
 };
 
 static void usage(FILE *file)
