@@ -32,8 +32,10 @@ static int port_parse(const char *text, uint16_t *port)
 	if (*text < '0' || *text > '9')
 		return -EINVAL;
 	n = strtoul(text, &end, 10);
-	if (*end || n > UINT16_MAX)
+	if (*end)
 		return -EINVAL;
+	if (n > UINT16_MAX)
+		return -ERANGE;
 	*port = (uint16_t)n;
 	return 0;
 }

@@ -70,7 +70,7 @@ static const struct reason reasons[] = {
 		"Look there for why it was killed or crashed." },
 	[RNOTIFY_REASON_PEER_LOST] = {
 		"The peer's host does not answer any more.",
-		"Look whether it is up and reachable (ping, 'rdma link' there); keepalive_ms is how long a silence may last." },
+		"Look whether it is up and reachable (ping, 'rdma link' there)." },
 	[RNOTIFY_REASON_REJECTED] = {
 		"The peer rejected the connection.",
 		"" },
@@ -79,7 +79,7 @@ static const struct reason reasons[] = {
 		"Look at the address, at the route to it ('ip route get'), and at 'rdma link' on both hosts." },
 	[RNOTIFY_REASON_TIMEOUT] = {
 		"The peer did not answer in time.",
-		"Look whether it is up and a listener accepts requests there, whether UDP port 4791 is let through, or raise connect_timeout_ms." },
+		"Look whether it is up and a listener accepts requests there, and whether UDP port 4791 is let through." },
 	[RNOTIFY_REASON_PROTOCOL] = {
 		"The peer broke the wire protocol.",
 		"Is it rnotify, of a compatible version? 'dmesg' on both hosts may tell more." },
@@ -262,6 +262,10 @@ static const struct remedy remedies[] = {
 	  "The region is in too many pieces: share less of it." },
 	{ RNOTIFY_CALL_LISTEN, -EADDRINUSE,
 	  "Something listens there already: take another port." },
+	{ RNOTIFY_CALL_LISTEN, -EADDRNOTAVAIL,
+	  "That is no address of an RDMA device of this host: 'rnotify info' shows those that there are. 'rdma link add rxe0 type rxe netdev eth0' makes a software one on an Ethernet device." },
+	{ RNOTIFY_CALL_LISTEN, -EACCES,
+	  "Ports below 1024 are for root." },
 	{ RNOTIFY_CALL_CONNECT, -ENETUNREACH,
 	  "There is no route: look at the address and at 'ip route get'." },
 	{ RNOTIFY_CALL_ACCEPT, -EINVAL,
@@ -277,11 +281,15 @@ static const struct remedy remedies[] = {
 	{ RNOTIFY_CALL_POST, -EMSGSIZE,
 	  "Larger than the peer's message size, or more work requests than send_depth." },
 	{ RNOTIFY_CALL_RESOLVE, -EINVAL,
-	  "Write it as host:port, 10.0.0.1:7471 or [fd00::1]:7471." },
+	  "That is no address. Write it as host:port, 10.0.0.1:7471 or [fd00::1]:7471." },
+	{ RNOTIFY_CALL_RESOLVE, -ERANGE,
+	  "A port is a number up to 65535." },
+	{ RNOTIFY_CALL_RESOLVE, -EAGAIN,
+	  "The name service does not answer now: try again, or give a numeric address." },
 	{ RNOTIFY_CALL_RESOLVE, -ENODEV,
 	  "There is no interface of the name after '%'." },
 	{ RNOTIFY_CALL_RESOLVE, -ENOENT,
-	  "That host name is unknown." },
+	  "There is no host of that name: look at the spelling, /etc/hosts and DNS, or give a numeric address." },
 	{ RNOTIFY_CALL_RESOLVE, -EOPNOTSUPP,
 	  "This program is linked statically and takes numeric addresses only." },
 };
@@ -330,9 +338,13 @@ const char *rnotify_explain_errno(struct rnotify *ctx, enum rnotify_call call,
 	if (!size)
 		return buf;
 	*buf = '\0';
-	say(&t, "%s failed: %s.",
-	    (size_t)call < ARRAY_SIZE(call_words) ? call_words[call] : "a call",
-	    strerror(-err));
+	say(&t, "%s failed",
+	    (size_t)call < ARRAY_SIZE(call_words) ? call_words[call] : "a call");
+	/* Looking up is no system call: "No such file" would only mislead. */
+	if (call == RNOTIFY_CALL_RESOLVE && remedy)
+		say(&t, ":");
+	else
+		say(&t, ": %s.", strerror(-err));
 	if (call == RNOTIFY_CALL_REGISTER && err == -EPERM && ctx)
 		say_memlock(&t, ctx);
 	else if (remedy)

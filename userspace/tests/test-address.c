@@ -69,9 +69,9 @@ static void bad(void)
 {
 	static const char *const texts[] = {
 		"", "10.0.0.1", "fd00::1", "[fd00::1]", "10.0.0.1:", "10.0.0.1:x",
-		"10.0.0.1:1x", "10.0.0.1:65536", "10.0.0.1:-1", "10.0.0.1: 1",
+		"10.0.0.1:1x", "10.0.0.1:-1", "10.0.0.1: 1",
 		"[fd00::1", "[fd00::1]7471", "[fd00::1]x:7471", "[]x", "a b:1",
-		"[fd00:::1]:1", "[fg00::1]:1", "http://x:1", "10.0.0.1:999999999999999999999",
+		"[fd00:::1]:1", "[fg00::1]:1", "http://x:1", "10.0.0.1:65536x",
 	};
 	struct rnotify_sockaddr addr = { .port = 4711 };
 	char longest[600];
@@ -82,6 +82,8 @@ static void bad(void)
 			printf("'%s' was not refused\n", texts[i]);
 			CHECK(0);
 		}
+	CHECK(rnotify_resolve("10.0.0.1:65536", 0, &addr) == -ERANGE);
+	CHECK(rnotify_resolve("h:999999999999999999999", 0, &addr) == -ERANGE);
 	memset(longest, 'a', sizeof(longest));
 	strcpy(longest + sizeof(longest) - 3, ":1");
 	CHECK(rnotify_resolve(longest, 0, &addr) == -EINVAL);

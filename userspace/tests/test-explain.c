@@ -100,7 +100,13 @@ static void calls(void)
 	CHECK(strstr(buf, "modprobe rnotify"));
 	rnotify_explain_errno(NULL, RNOTIFY_CALL_LISTEN, -EADDRNOTAVAIL, buf,
 			      sizeof(buf));
-	CHECK(strstr(buf, "rdma link add"));
+	CHECK(strstr(buf, "rnotify info") && strstr(buf, "rdma link add"));
+	rnotify_explain_errno(NULL, RNOTIFY_CALL_RESOLVE, -ENOENT, buf,
+			      sizeof(buf));
+	CHECK(strstr(buf, "no host of that name") && !strstr(buf, "No such"));
+	rnotify_explain_errno(NULL, RNOTIFY_CALL_RESOLVE, -ERANGE, buf,
+			      sizeof(buf));
+	CHECK(strstr(buf, "up to 65535"));
 	rnotify_explain_errno(NULL, RNOTIFY_CALL_CONNECT, -ENOSPC, buf,
 			      sizeof(buf));
 	CHECK(strstr(buf, "ring_entries"));

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <rnotify/rnotify.h>
+#include <rnotify/uring.h>
 
 #include "fake.h"
 #include "tap.h"
@@ -234,6 +235,29 @@ static void connecting(void)
 	rnotify_close(ctx);
 }
 
+/* The kernel's side of these is in selftests/uring_cmd.c. */
+static void uring(void)
+{
+	struct rnotify *ctx = open_plain();
+	struct rnotify_uring_wait wait;
+	struct rnotify_uring_post post;
+	struct io_uring_sqe sqe;
+	struct rnotify_op ops[3];
+
+	memset(&sqe, 0xa5, sizeof(sqe));
+	rnotify_uring_prep_post(&sqe, ctx, ops, 3);
+	CHECK(sqe.opcode == IORING_OP_URING_CMD && sqe.fd == rnotify_fd(ctx));
+	CHECK(sqe.cmd_op == RNOTIFY_IOCTL_POST && !sqe.flags && !sqe.user_data);
+	memcpy(&post, sqe.cmd, sizeof(post));
+	CHECK(post.ops == (uintptr_t)ops && post.nr_ops == 3 && !post.flags);
+	memset(&sqe, 0xa5, sizeof(sqe));
+	rnotify_uring_prep_wait(&sqe, ctx, 5);
+	CHECK(sqe.cmd_op == RNOTIFY_IOCTL_WAIT && !sqe.rw_flags && !sqe.ioprio);
+	memcpy(&wait, sqe.cmd, sizeof(wait));
+	CHECK(wait.min_events == 5 && !wait.flags && !wait.reserved);
+	rnotify_close(ctx);
+}
+
 static void deadlines(void)
 {
 	int64_t soon;
@@ -254,5 +278,6 @@ int main(void)
 		tap_run("waiting", waiting) +
 		tap_run("finding consumes nothing", finding) +
 		tap_run("connecting", connecting) +
+		tap_run("io_uring", uring) +
 		tap_run("deadlines", deadlines);
 }

@@ -374,7 +374,8 @@ void rnotify_kick(struct rnotify *ctx);
  * @default_port: if @text has none; 0: it must have one
  * @addr: the result
  *
- * Return: 0; -EINVAL: not of these forms; -ENODEV: no such interface after '%';
+ * Return: 0; -EINVAL: not of these forms; -ERANGE: the port is above 65535;
+ * -ENODEV: no such interface after '%';
  * -ENOENT: unknown name; -EAGAIN: the name service does not answer;
  * -EOPNOTSUPP: a name, in a statically linked program.
  */
