@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR MIT
 /* Sleeps until peers write into its memory: notify_recv [ADDR]:PORT */
 #include <stdio.h>
+#include <string.h>
 #include <rnotify/rnotify.h>
 
 #define SLOT 64
@@ -13,12 +14,16 @@ int main(int argc, char **argv)
 	struct rnotify_event e;
 	struct rnotify *rn;
 	uint32_t listener;
+	int ret;
 
-	if (rnotify_resolve(argc > 1 ? argv[1] : "*", 7471, &addr) ||
-	    rnotify_open(&rn, NULL) ||
-	    rnotify_alloc(rn, SLOTS * SLOT, &memory) ||
-	    rnotify_listen(rn, &addr, 0, 0, &listener))
+	ret = rnotify_resolve(argc > 1 ? argv[1] : "*", 7471, &addr);
+	ret = ret ? ret : rnotify_open(&rn, NULL);
+	ret = ret ? ret : rnotify_alloc(rn, SLOTS * SLOT, &memory);
+	ret = ret ? ret : rnotify_listen(rn, &addr, 0, 0, &listener);
+	if (ret) {
+		fprintf(stderr, "notify_recv: %s\n", strerror(-ret));
 		return 1;
+	}
 	while (!rnotify_next(rn, &e, RNOTIFY_FOREVER)) {
 		const char *text = rnotify_region_addr(memory);
 
