@@ -33,7 +33,7 @@ help:
 	@echo '  make vm [KERNEL=6.12]   a shell in a VM with everything loaded'
 	@echo 'Parts:'
 	@echo '  make setup              install missing packages, fetch the kernels'
-	@echo '  make modules KERNEL=6.1|6.12|debug'
+	@echo '  make modules floor KERNEL=6.1|6.12|debug'
 	@echo '  make userspace selftests unit lint clean'
 
 # -- building ------------------------------------------------------------------
@@ -50,6 +50,14 @@ modules: farm
 	@test -d "$(KDIR)" || { echo 'No kernel headers in "$(KDIR)": install' \
 		'linux-headers-$(RUNNING), or say KERNEL=6.1 or 6.12 (see make help)' >&2; exit 1; }
 	+@flock $(MODULE_DIR)/.lock $(KBUILD) $(KBUILD_ARGS) modules
+
+# A module to measure against, for the tests; never installed
+FLOOR_DIR = $(MODULE_DIR)-floor
+
+floor:
+	@$(VM)/link-farm $(FLOOR_DIR) selftests/floor
+	+@flock $(FLOOR_DIR)/.lock $(MAKE) -C "$(KDIR)" \
+		M="$(CURDIR)/$(FLOOR_DIR)/selftests/floor" $(KBUILD_ARGS) modules
 
 modules_install: modules
 	$(KBUILD) modules_install
@@ -104,5 +112,5 @@ vm: setup
 clean:
 	rm -rf build
 
-.PHONY: all help farm modules modules_install userspace install selftests unit \
+.PHONY: all help farm floor modules modules_install userspace install selftests unit \
 	setup debug-kernel demo check check-long bench lint vm clean

@@ -89,7 +89,8 @@ def build(name, *command):
 def build_all(kernels):
     """Everything that tests need."""
     jobs = f"-j{os.cpu_count()}"
-    rows = [build("modules-" + k, "make", jobs, "modules", "KERNEL=" + k) for k in kernels]
+    rows = [build(f"{what}-{k}", "make", jobs, what, "KERNEL=" + k)
+            for k in kernels for what in ("modules", "floor")]
     if os.path.exists(os.path.join(paths.ROOT, "userspace/Makefile")):
         rows.append(build("userspace", "make", jobs, "userspace"))
     rows.append(build("selftests", "make", "-k", jobs, "selftests"))

@@ -54,6 +54,11 @@ class Item:
         """Seconds that the program may take on a fast machine."""
         return float(self.directives.get("limit", default))
 
+    @property
+    def floor(self):
+        """Does the program load the module to measure against?"""
+        return "floor" in self.directives
+
     def runs_on(self, kernel):
         """Is the program meant for this kernel?"""
         return kernel in self.directives.get("kernels", kernel).split(",")
@@ -115,6 +120,8 @@ class Job:
                 raise SystemExit(f"{self.kernel.rnotify} is not there: run "
                                  f"'make modules KERNEL={self.kernel.name}'")
             arch.file("t/rnotify.ko", self.kernel.rnotify)
+        if any(i.floor for i in items):
+            arch.file("t/rnotify_floor.ko", self.kernel.floor)
         for item in items:
             initramfs.add_program(arch, "t/" + os.path.basename(item.host), item.host, 0o755)
         for host, guest in _installed() + self.files + self.files_of.get(role, []):
@@ -224,8 +231,8 @@ def _installed():
     return found
 
 
-def build_kernel_module(kernel):
-    """Make sure that rnotify.ko is there and new."""
-    subprocess.run(["make", "-s", "-C", paths.ROOT, "modules",
+def build_kernel_module(kernel, target="modules"):
+    """Make sure that rnotify.ko is there and new; or another module."""
+    subprocess.run(["make", "-s", "-C", paths.ROOT, target,
                     "KERNEL=" + kernel.name], check=True,
                    env={k: v for k, v in os.environ.items() if k != "MAKEFLAGS"})

@@ -32,6 +32,7 @@ class Kernel:
         self.image = os.path.join(self.dir, "boot", "vmlinuz-" + self.release)
         self.modules = os.path.join(self.dir, "lib", "modules", self.release)
         self.rnotify = os.path.join(BUILD, name, "rnotify.ko")
+        self.floor = os.path.join(BUILD, name + "-floor", "selftests/floor/rnotify_floor.ko")
 
     @property
     def debug(self):
