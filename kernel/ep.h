@@ -5,6 +5,8 @@
 #ifndef RNOTIFY_EP_H
 #define RNOTIFY_EP_H
 
+#include <linux/irq_work.h>
+
 #include "bufs.h"
 #include "priv.h"
 #include "ring.h"
@@ -272,6 +274,9 @@ struct rnotify_remote {
  * @port_num: of the device (protected by @mutex)
  * @pd: own PD: the peer's keys reach nothing outside (protected by @mutex)
  * @cq: send and receive completions (protected by @mutex)
+ * @cq_schedule: the core's handler, which lets the softirq poll (invariant
+ *	while there is @cq)
+ * @cq_irq: calls it from an interrupt, see cq.c
  * @qp: RC queue pair (changes with @mutex and @lock; used under either)
  * @local_addr: for info (protected by @mutex)
  * @remote_addr: for info (protected by @mutex)
@@ -388,6 +393,8 @@ struct rnotify_ep {
 	u32 port_num;
 	struct ib_pd *pd;
 	struct ib_cq *cq;
+	ib_comp_handler cq_schedule;
+	struct irq_work cq_irq;
 	struct ib_qp *qp;
 	struct sockaddr_storage local_addr;
 	struct sockaddr_storage remote_addr;
@@ -522,6 +529,10 @@ void rnotify_cm_tune(struct rnotify_ep *ep);
 /* qp.c: PD, CQ, QP and queues */
 int rnotify_qp_create(struct rnotify_ep *ep);
 void rnotify_qp_destroy(struct rnotify_ep *ep);
+
+/* cq.c: completion queue */
+int rnotify_cq_create(struct rnotify_ep *ep, u32 nr);
+void rnotify_cq_destroy(struct rnotify_ep *ep);
 
 /* rx.c: receives */
 int rnotify_rx_post_all(struct rnotify_ep *ep);

@@ -180,13 +180,10 @@ int rnotify_qp_create(struct rnotify_ep *ep)
 		ep->pd = NULL;
 		return ret;
 	}
-	ep->cq = ib_alloc_cq_any(ib, ep, attr.cap.max_send_wr +
-				 attr.cap.max_recv_wr, IB_POLL_SOFTIRQ);
-	if (IS_ERR(ep->cq)) {
-		ret = PTR_ERR(ep->cq);
-		ep->cq = NULL;
+	ret = rnotify_cq_create(ep, attr.cap.max_send_wr +
+				attr.cap.max_recv_wr);
+	if (ret)
 		return ret;
-	}
 	ret = create_qp(ep, &attr);
 	if (ret)
 		return ret;
@@ -211,16 +208,7 @@ void rnotify_qp_destroy(struct rnotify_ep *ep)
 
 	if (qp)
 		rdma_destroy_qp(ep->cm_id);
-	if (ep->cq) {
-		/*
-		 * The core's poll handler marks itself done before it arms the
-		 * queue again, and ib_free_cq() waits for the mark only. It
-		 * runs in a softirq, hence inside an RCU read side.
-		 */
-		synchronize_rcu();
-		ib_free_cq(ep->cq);
-	}
-	ep->cq = NULL;
+	rnotify_cq_destroy(ep);
 	if (ep->pd)
 		ib_dealloc_pd(ep->pd);
 	ep->pd = NULL;
