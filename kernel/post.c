@@ -50,22 +50,29 @@ static int prep_inline(struct rnotify_batch *batch, u32 i)
 }
 
 static int prep_region(struct rnotify_ctx *ctx, struct rnotify_batch *batch,
-		       u32 i)
+		       u32 i, struct rnotify_region *before)
 {
 	const struct rnotify_op *op = &batch->op[i];
 	struct rnotify_obj *obj;
 
 	if (!op->region_id)
 		return op->length ? -ENOENT : 0;
-	obj = rnotify_obj_get(ctx, op->region_id, RNOTIFY_OBJ_REGION);
+	/* A batch is mostly about one region. */
+	if (before && before->obj.id == op->region_id) {
+		obj = &before->obj;
+		rnotify_obj_hold(obj);
+	} else {
+		obj = rnotify_obj_get(ctx, op->region_id, RNOTIFY_OBJ_REGION);
+	}
 	if (!obj)
 		return -ENOENT;
 	batch->prep[i].region = to_region(obj);
 	return rnotify_op_check_local(op, to_region(obj));
 }
 
-/* All of an operation that needs no lock. */
-static int prep_op(struct rnotify_ctx *ctx, struct rnotify_batch *batch, u32 i)
+/* All of an operation that needs no lock. @before: region of the one before. */
+static int prep_op(struct rnotify_ctx *ctx, struct rnotify_batch *batch, u32 i,
+		   struct rnotify_region *before)
 {
 	const struct rnotify_op *op = &batch->op[i];
 	int ret;
@@ -76,7 +83,7 @@ static int prep_op(struct rnotify_ctx *ctx, struct rnotify_batch *batch, u32 i)
 		return ret;
 	if (op->flags & RNOTIFY_OP_F_INLINE)
 		return prep_inline(batch, i);
-	return prep_region(ctx, batch, i);
+	return prep_region(ctx, batch, i, before);
 }
 
 static void unprep(struct rnotify_batch *batch, u32 first, u32 nr)
@@ -241,8 +248,11 @@ static int post_one_run(struct rnotify_ctx *ctx, struct rnotify_batch *batch,
 
 	while (first + run.nr < nr && !err &&
 	       batch->op[first + run.nr].endpoint_id == id) {
+		u32 i = first + run.nr;
+
 		prepped++;
-		err = prep_op(ctx, batch, first + run.nr);
+		err = prep_op(ctx, batch, i,
+			      run.nr ? batch->prep[i - 1].region : NULL);
 		if (!err)
 			run.nr++;
 	}
