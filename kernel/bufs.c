@@ -5,6 +5,8 @@
 
 #include "bufs.h"
 
+#define BUF_ALIGN	16u
+
 static size_t chunk_bytes(const struct rnotify_bufs *bufs)
 {
 	return PAGE_ALIGN((size_t)bufs->per_chunk * bufs->stride);
@@ -41,7 +43,9 @@ int rnotify_bufs_alloc(struct rnotify_bufs *bufs, struct ib_device *ib, u32 nr,
 	bufs->ib = ib;
 	bufs->dir = dir;
 	bufs->nr = nr;
-	bufs->stride = ALIGN(size, SMP_CACHE_BYTES);
+	/* What a device writes shares no cache line with anything else. */
+	bufs->stride = ALIGN(size, dir == DMA_TO_DEVICE ? BUF_ALIGN :
+							  SMP_CACHE_BYTES);
 	bufs->per_chunk = max_t(u32, 1, PAGE_SIZE / bufs->stride);
 	nr_chunks = DIV_ROUND_UP(nr, bufs->per_chunk);
 

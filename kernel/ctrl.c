@@ -29,7 +29,7 @@ static int ctrl_buf_get(struct rnotify_ep *ep)
 /* Posts @msg. The caller made sure of room. */
 static void ctrl_send(struct rnotify_ep *ep, const struct rnotify_wire_msg *msg)
 {
-	struct rnotify_bufs *bufs = &ep->ctrl_bufs;
+	struct rnotify_bufs *bufs = &ep->send_bufs;
 	int i = ctrl_buf_get(ep);
 	struct rnotify_tx *tx;
 	union rnotify_wr *wr;

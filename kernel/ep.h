@@ -22,8 +22,8 @@ struct rnotify_listener;
 #define RNOTIFY_CTRL_WINDOW	8u	/* control credits given to the peer */
 
 /*
- * A slot's own buffer: a NOTIFY, or the header of a MESSAGE, so that it ends
- * where the inline bytes begin.
+ * An operation's buffer: a NOTIFY, or the header of a MESSAGE, so that it ends
+ * where the inline bytes begin. A control message fits as well.
  */
 #define RNOTIFY_SEND_HDR	RNOTIFY_WIRE_NOTIFY_LEN
 #define RNOTIFY_SEND_BUF	(RNOTIFY_SEND_HDR + RNOTIFY_INLINE_MAX)
@@ -33,6 +33,8 @@ struct rnotify_listener;
 
 /* Longest chain that is built before it is handed to the device. */
 #define RNOTIFY_CHAIN_WRS	16u
+/* Scatter elements of it, at least those of one work request. */
+#define RNOTIFY_CHAIN_SGES	128u
 /* At least every so many work requests, and bytes, one is signalled. */
 #define RNOTIFY_SIGNAL_EVERY	8u
 #define RNOTIFY_SIGNAL_BYTES	BIT(20)
@@ -303,7 +305,7 @@ struct rnotify_remote {
  * @sq_unsignaled_bytes: bytes of them
  * @sq_bytes: bytes of all work requests that are not completed
  * @chain_wr: scratch for the chain being built
- * @chain_sge: its scatter lists, @max_sge each
+ * @chain_sge: its scatter lists, RNOTIFY_CHAIN_SGES in all
  * @chain_len: work requests in it
  * @max_sge: scatter elements of a work request
  * @max_sge_rd: the same for a READ
@@ -319,9 +321,10 @@ struct rnotify_remote {
  * @rv_tx: ring entries for TX_DONE
  * @stall_tail: @sq_tail when the timer last looked
  * @stall_since: jiffies when it last moved
- * @send_bufs: headers and inline bytes, a buffer per slot
- * @ctrl_bufs: control messages
- * @ctrl_busy: bitmap of @ctrl_bufs
+ * @send_bufs: RNOTIFY_SQ_CTRL for control messages, then send_depth for headers
+ *	and inline bytes of operations
+ * @buf_next: of these, the one to use next, free-running
+ * @ctrl_busy: bitmap of those for control messages
  * @ctrl_queue: &struct rnotify_ctrl_item to send
  * @credit_busy: a CREDIT is on its way to the peer
  * @goodbye_sent: posted; nothing is posted after it
@@ -438,7 +441,7 @@ struct rnotify_ep {
 	u32 stall_tail;
 	unsigned long stall_since;
 	struct rnotify_bufs send_bufs;
-	struct rnotify_bufs ctrl_bufs;
+	u32 buf_next;
 	unsigned long ctrl_busy;
 	struct list_head ctrl_queue;
 	bool credit_busy;

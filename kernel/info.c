@@ -2,6 +2,8 @@
 /*
  * RNOTIFY_IOCTL_ENDPOINT_INFO.
  */
+#include <linux/slab.h>
+
 #include "ep.h"
 #include "listener.h"
 
@@ -26,14 +28,17 @@ static u32 info_state(const struct rnotify_ep *ep)
 /* What ENDPOINT_INFO calls kmem: without what the device's driver takes. */
 static u64 kmem(const struct rnotify_ep *ep)
 {
+	u64 sum = kmalloc_size_roundup(sizeof(*ep));
+
 	if (!ep->tx)
-		return sizeof(*ep);
-	return sizeof(*ep) + (ep->sq_mask + 1) * sizeof(*ep->tx) +
-	       ep->rq_size * sizeof(*ep->rx) +
-	       RNOTIFY_CHAIN_WRS * (sizeof(*ep->chain_wr) +
-				    ep->max_sge * sizeof(*ep->chain_sge)) +
+		return sum;
+	return sum +
+	       kmalloc_size_roundup((ep->sq_mask + 1) * sizeof(*ep->tx)) +
+	       kmalloc_size_roundup(ep->rq_size * sizeof(*ep->rx)) +
+	       kmalloc_size_roundup(RNOTIFY_CHAIN_WRS * sizeof(*ep->chain_wr)) +
+	       kmalloc_size_roundup(RNOTIFY_CHAIN_SGES *
+				    sizeof(*ep->chain_sge)) +
 	       rnotify_bufs_bytes(&ep->rx_bufs) +
-	       rnotify_bufs_bytes(&ep->ctrl_bufs) +
 	       rnotify_bufs_bytes(&ep->send_bufs);
 }
 

@@ -169,7 +169,7 @@ int rnotify_op_check_local(const struct rnotify_op *op,
  * @remote: its remote region, or NULL
  * @map: its local region on this device, or NULL
  * @inl: its inline bytes, or NULL
- * @buf: index of the slot buffer for header and inline bytes
+ * @buf: index of the buffer for header and inline bytes, if there are any
  * @nr_wrs: work requests that it takes
  * @notify: the last of them is a NOTIFY message
  */
@@ -370,15 +370,22 @@ static void put_hdr(const struct rnotify_build *b, u8 *va)
 			     &msg);
 }
 
-/* Header of a message and inline bytes go to the last slot's own buffer. */
+/*
+ * Header of a message and inline bytes go to a buffer. Operations complete in
+ * order, and no more than send_depth are posted: the next buffer is free.
+ */
 static void fill_buf(struct rnotify_build *b)
 {
-	struct rnotify_bufs *bufs = &b->ep->send_bufs;
-	u8 *va = rnotify_bufs_va(bufs, b->buf);
-	u64 dma = rnotify_bufs_dma(bufs, b->buf);
+	struct rnotify_ep *ep = b->ep;
+	struct rnotify_bufs *bufs = &ep->send_bufs;
+	u64 dma;
+	u8 *va;
 
 	if (!b->inl && !hdr_len(b))
 		return;
+	b->buf = RNOTIFY_SQ_CTRL + ep->buf_next++ % ep->params.send_depth;
+	va = rnotify_bufs_va(bufs, b->buf);
+	dma = rnotify_bufs_dma(bufs, b->buf);
 	ib_dma_sync_single_for_cpu(bufs->ib, dma, RNOTIFY_SEND_BUF,
 				   DMA_TO_DEVICE);
 	if (hdr_len(b))
@@ -479,7 +486,6 @@ static void add_all(struct rnotify_build *b)
 	struct rnotify_tx *tx;
 	u32 pos = 0, i;
 
-	b->buf = (ep->sq_head + b->nr_wrs - 1) & ep->sq_mask;
 	fill_buf(b);
 	for (i = 0; i < b->nr_wrs; i++) {
 		tx = rnotify_tx_next(ep, RNOTIFY_SQ_CLASS_DATA);

@@ -67,8 +67,8 @@ static int alloc_slots(struct rnotify_ep *ep)
 	ep->rx = kvcalloc(ep->rq_size, sizeof(*ep->rx), GFP_KERNEL_ACCOUNT);
 	ep->chain_wr = kvcalloc(RNOTIFY_CHAIN_WRS, sizeof(*ep->chain_wr),
 				GFP_KERNEL_ACCOUNT);
-	ep->chain_sge = kvcalloc(RNOTIFY_CHAIN_WRS * ep->max_sge,
-				 sizeof(*ep->chain_sge), GFP_KERNEL_ACCOUNT);
+	ep->chain_sge = kcalloc(RNOTIFY_CHAIN_SGES, sizeof(*ep->chain_sge),
+				GFP_KERNEL_ACCOUNT);
 	if (!ep->tx || !ep->rx || !ep->chain_wr || !ep->chain_sge)
 		return -ENOMEM;
 
@@ -92,11 +92,8 @@ static int alloc_bufs(struct rnotify_ep *ep)
 				 msg_buf_size(ep), DMA_FROM_DEVICE);
 	if (ret)
 		return ret;
-	ret = rnotify_bufs_alloc(&ep->ctrl_bufs, ib, RNOTIFY_SQ_CTRL,
-				 RNOTIFY_WIRE_CTRL_MAX, DMA_TO_DEVICE);
-	if (ret)
-		return ret;
-	return rnotify_bufs_alloc(&ep->send_bufs, ib, ep->sq_mask + 1,
+	return rnotify_bufs_alloc(&ep->send_bufs, ib,
+				  RNOTIFY_SQ_CTRL + ep->params.send_depth,
 				  RNOTIFY_SEND_BUF, DMA_TO_DEVICE);
 }
 
@@ -214,9 +211,8 @@ void rnotify_qp_destroy(struct rnotify_ep *ep)
 	ep->pd = NULL;
 
 	rnotify_bufs_free(&ep->send_bufs);
-	rnotify_bufs_free(&ep->ctrl_bufs);
 	rnotify_bufs_free(&ep->rx_bufs);
-	kvfree(ep->chain_sge);
+	kfree(ep->chain_sge);
 	kvfree(ep->chain_wr);
 	kvfree(ep->rx);
 	kvfree(ep->tx);

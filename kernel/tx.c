@@ -76,6 +76,16 @@ struct rnotify_tx *rnotify_tx_next(struct rnotify_ep *ep,
 	return tx;
 }
 
+/* For one more, with as many scatter elements as there may be? */
+static bool chain_room(const struct rnotify_ep *ep)
+{
+	const struct ib_send_wr *last = &ep->chain_wr[ep->chain_len - 1].wr;
+	u32 used = last->sg_list + last->num_sge - ep->chain_sge;
+
+	return ep->chain_len < RNOTIFY_CHAIN_WRS &&
+	       used + ep->max_sge <= RNOTIFY_CHAIN_SGES;
+}
+
 /**
  * rnotify_chain_add() - add a work request to the chain being built
  * @ep: endpoint; lock held
@@ -87,17 +97,21 @@ struct rnotify_tx *rnotify_tx_next(struct rnotify_ep *ep,
 union rnotify_wr *rnotify_chain_add(struct rnotify_ep *ep,
 				    struct rnotify_tx *tx)
 {
+	struct ib_send_wr *last;
 	union rnotify_wr *wr;
 
-	if (ep->chain_len == RNOTIFY_CHAIN_WRS)
+	if (ep->chain_len && !chain_room(ep))
 		rnotify_chain_flush(ep, false);
 
 	wr = &ep->chain_wr[ep->chain_len];
 	memset(wr, 0, sizeof(*wr));
 	wr->wr.wr_cqe = &tx->cqe;
-	wr->wr.sg_list = &ep->chain_sge[ep->chain_len * ep->max_sge];
-	if (ep->chain_len)
-		ep->chain_wr[ep->chain_len - 1].wr.next = &wr->wr;
+	wr->wr.sg_list = ep->chain_sge;
+	if (ep->chain_len) {
+		last = &ep->chain_wr[ep->chain_len - 1].wr;
+		wr->wr.sg_list = last->sg_list + last->num_sge;
+		last->next = &wr->wr;
+	}
 	ep->chain_len++;
 	return wr;
 }
