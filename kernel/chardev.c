@@ -15,6 +15,7 @@
 #include "front.h"
 #include "mmap_layout.h"
 #include "ring.h"
+#include "route.h"
 
 static int rnotify_open(struct inode *inode, struct file *file)
 {
@@ -98,16 +99,53 @@ static int map_vmalloc(struct vm_area_struct *vma, void *mem, size_t size)
 	return 0;
 }
 
-static int map_ring_part(struct rnotify_ring *ring, u64 part,
-			 struct vm_area_struct *vma)
+/* VM_IO: these pages can't be registered as a region. */
+static void vma_ours(struct vm_area_struct *vma)
 {
-	if (part == RNOTIFY_MMAP_TAIL)
-		return map_vmalloc(vma, ring->tail, sizeof(*ring->tail));
+	vm_flags_set(vma, VM_IO);
+}
 
-	/* All others are the kernel's: read-only for good. */
+/* For good: mprotect() can't undo it. */
+static int vma_read_only(struct vm_area_struct *vma)
+{
 	if (vma->vm_flags & VM_WRITE)
 		return -EACCES;
 	vm_flags_clear(vma, VM_MAYWRITE);
+	return 0;
+}
+
+static int map_object(struct rnotify_ctx *ctx, u32 id,
+		      struct vm_area_struct *vma)
+{
+	struct rnotify_obj *obj;
+	size_t size;
+	void *mem;
+	int ret;
+
+	obj = rnotify_route_memory(ctx, id, &mem, &size);
+	if (!obj)
+		return rnotify_region_mmap(ctx, id, vma);
+	vma_ours(vma);
+	ret = vma_read_only(vma);
+	if (!ret)
+		ret = map_vmalloc(vma, mem, size);
+	rnotify_obj_put(obj);
+	return ret;
+}
+
+static int map_ring_part(struct rnotify_ring *ring, u64 part,
+			 struct vm_area_struct *vma)
+{
+	int ret;
+
+	vma_ours(vma);
+	if (part == RNOTIFY_MMAP_TAIL)
+		return map_vmalloc(vma, ring->tail, sizeof(*ring->tail));
+
+	/* All others are the kernel's. */
+	ret = vma_read_only(vma);
+	if (ret)
+		return ret;
 
 	if (part == RNOTIFY_MMAP_RING)
 		return map_vmalloc(vma, ring->head,
@@ -131,12 +169,10 @@ static int rnotify_mmap(struct file *file, struct vm_area_struct *vma)
 		return -EINVAL;
 	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
 
-	if (part == RNOTIFY_MMAP_REGION)
-		return rnotify_region_mmap(ctx, rnotify_mmap_id(offset), vma);
+	if (part == RNOTIFY_MMAP_OBJECT)
+		return map_object(ctx, rnotify_mmap_id(offset), vma);
 	if (offset != part)
 		return -EINVAL;
-	/* VM_IO: these pages can't be registered as a region. */
-	vm_flags_set(vma, VM_IO);
 	return map_ring_part(ring, part, vma);
 }
 

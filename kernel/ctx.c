@@ -9,6 +9,7 @@
 
 #include "ep.h"
 #include "ring.h"
+#include "route.h"
 
 /* Ring and message area together; beyond it the size is taken for a mistake. */
 #define RNOTIFY_CTX_BYTES_MAX	BIT_ULL(30)
@@ -112,6 +113,9 @@ void rnotify_ctx_close(struct rnotify_ctx *ctx)
 	}
 	rcu_read_unlock();
 	rnotify_obj_destroy_all(ctx);
+	/* No endpoint comes any more. The rules hold objects, and those us. */
+	rnotify_routes_put(ctx->routes);
+	ctx->routes = NULL;
 
 	/*
 	 * The endpoints are gone from the ring (rnotify_ring_forget()), and

@@ -17,6 +17,7 @@
 
 #include "ep.h"
 #include "listener.h"
+#include "route.h"
 
 #define S(_state)	BIT(RNOTIFY_EP_##_state)
 
@@ -259,6 +260,7 @@ static void ep_free(struct rnotify_obj *obj)
 	struct rnotify_ep *ep = to_ep(obj);
 
 	rnotify_eventfd_drop(&ep->eventfd);
+	rnotify_routes_put(ep->routes);
 	kfree_rcu(ep, obj.rcu);
 }
 
@@ -334,6 +336,7 @@ struct rnotify_ep *rnotify_ep_alloc(struct rnotify_ctx *ctx)
 	init_waitqueue_head(&ep->wait);
 	resv_init(ep);
 	rnotify_obj_init(&ep->obj, ctx, &ep_ops);
+	rnotify_routes_inherit(ep);
 	return ep;
 }
 

@@ -293,6 +293,13 @@ struct rnotify_remote {
  * @ring_node: in rnotify_ring.consumed (protected by rnotify_ring.lock)
  * @rx_seq: notifications delivered (written under rnotify_ring.lock)
  * @rx_bytes: bytes of them (written by the CQ's context only)
+ * @routes: rules, or NULL (protected by rnotify_ring.lock)
+ * @routes_over: it has ended: no rules any more (protected by rnotify_ring.lock)
+ * @rx_counted: notifications that rules sent to counters (protected by
+ *	rnotify_ring.lock)
+ * @rx_slotted: those sent to slot tables (likewise)
+ * @rx_dropped: those dropped (likewise)
+ * @rx_stale: those of an old generation (likewise)
  */
 struct rnotify_ep {
 	struct rnotify_obj obj;
@@ -410,6 +417,12 @@ struct rnotify_ep {
 	struct list_head ring_node;
 	u64 rx_seq;
 	u64 rx_bytes;
+	struct rnotify_routes *routes;
+	bool routes_over;
+	u64 rx_counted;
+	u64 rx_slotted;
+	u64 rx_dropped;
+	u64 rx_stale;
 };
 
 static inline struct rnotify_ep *to_ep(struct rnotify_obj *obj)
@@ -527,13 +540,5 @@ void rnotify_export_revoke(struct rnotify_export *export);
 void rnotify_exports_revoke_all(struct rnotify_ep *ep);
 void rnotify_exports_destroy(struct rnotify_region *region);
 void rnotify_export_acked(struct rnotify_ep *ep, u32 share_id);
-
-/* post.c */
-int rnotify_post(struct rnotify_ctx *ctx, struct rnotify_post *arg,
-		 bool nonblock);
-
-/* info.c */
-int rnotify_endpoint_info(struct rnotify_ctx *ctx,
-			  struct rnotify_endpoint_info *info);
 
 #endif /* RNOTIFY_EP_H */

@@ -49,6 +49,10 @@ static void info_rx(struct rnotify_ep *ep, struct rnotify_endpoint_info *info)
 	info->rq_low = READ_ONCE(ep->rq_low);
 	spin_lock_bh(&ep->ring->lock);
 	info->rx_consumed = ep->rx_consumed;
+	info->rx_counted = ep->rx_counted;
+	info->rx_slotted = ep->rx_slotted;
+	info->rx_dropped = ep->rx_dropped;
+	info->rx_stale = ep->rx_stale;
 	spin_unlock_bh(&ep->ring->lock);
 }
 

@@ -11,6 +11,7 @@
 #include "listener.h"
 #include "mmap_layout.h"
 #include "ring.h"
+#include "route.h"
 
 #ifdef RNOTIFY_URING_CANCEL
 #define RNOTIFY_FEATURES	(RNOTIFY_FEATURE_URING_POST | \
@@ -38,6 +39,16 @@ union rnotify_arg {
 	struct rnotify_eventfd eventfd;
 	struct rnotify_endpoint_info info;
 	struct rnotify_moderate moderate;
+	struct rnotify_route route;
+	struct rnotify_counter_create counter_create;
+	struct rnotify_counter_reset counter_reset;
+	struct rnotify_counter_wait counter_wait;
+	struct rnotify_counter_watch counter_watch;
+	struct rnotify_watch_arm watch_arm;
+	struct rnotify_slots_create slots_create;
+	struct rnotify_slots_take slots_take;
+	struct rnotify_generation_create generation_create;
+	struct rnotify_generation_set generation_set;
 };
 
 static int ioctl_query(struct file *file, struct rnotify_ctx *ctx,
@@ -287,6 +298,25 @@ static int ioctl_endpoint_info(struct file *file, struct rnotify_ctx *ctx,
 	return rnotify_endpoint_info(ctx, &arg->info);
 }
 
+/* Commands whose flags the core looks at. */
+#define IOCTL_FN(_name, _fn)						\
+static int ioctl_##_name(struct file *file, struct rnotify_ctx *ctx,	\
+			 union rnotify_arg *arg)			\
+{									\
+	return _fn(ctx, &arg->_name);					\
+}
+
+IOCTL_FN(route, rnotify_route_set)
+IOCTL_FN(counter_create, rnotify_counter_create)
+IOCTL_FN(counter_reset, rnotify_counter_reset)
+IOCTL_FN(counter_wait, rnotify_counter_wait)
+IOCTL_FN(counter_watch, rnotify_watch_create)
+IOCTL_FN(watch_arm, rnotify_watch_arm)
+IOCTL_FN(slots_create, rnotify_slots_create)
+IOCTL_FN(slots_take, rnotify_slots_take)
+IOCTL_FN(generation_create, rnotify_generation_create)
+IOCTL_FN(generation_set, rnotify_generation_set)
+
 /**
  * struct rnotify_ioctl_op - one command
  * @cmd: whole command number
@@ -295,6 +325,8 @@ static int ioctl_endpoint_info(struct file *file, struct rnotify_ctx *ctx,
  * @no_setup: works before SETUP
  * @out: has members that are written back
  * @out_on_error: they are written back also when the call fails
+ * @takes: its outputs are nowhere else afterwards: it is not done if they can't
+ *	be written back
  * @made: offset of the id of the object that it makes, 0 if none: what the
  *	user can't be told of is destroyed again
  * @fn: does it; returns 0 or a negative errno
@@ -306,6 +338,7 @@ struct rnotify_ioctl_op {
 	bool no_setup;
 	bool out;
 	bool out_on_error;
+	bool takes;
 	u16 made;
 	int (*fn)(struct file *file, struct rnotify_ctx *ctx,
 		  union rnotify_arg *arg);
@@ -352,6 +385,30 @@ static const struct rnotify_ioctl_op rnotify_ioctl_ops[] = {
 	IOCTL_OP(ENDPOINT_INFO, rnotify_endpoint_info, rx_stale,
 		 ioctl_endpoint_info, .out = true),
 	IOCTL_OP(MODERATE, rnotify_moderate, max_delay_ns, ioctl_moderate),
+	IOCTL_OP(ROUTE, rnotify_route, reserved, ioctl_route),
+	IOCTL_OP(COUNTER_CREATE, rnotify_counter_create, mmap_size,
+		 ioctl_counter_create, .out = true,
+		 .made = offsetof(struct rnotify_counter_create, counter_id)),
+	IOCTL_OP(COUNTER_RESET, rnotify_counter_reset, bytes,
+		 ioctl_counter_reset, .out = true, .takes = true),
+	IOCTL_OP(COUNTER_WAIT, rnotify_counter_wait, reserved,
+		 ioctl_counter_wait, .out = true, .out_on_error = true),
+	IOCTL_OP(COUNTER_WATCH, rnotify_counter_watch, cookie,
+		 ioctl_counter_watch, .out = true,
+		 .made = offsetof(struct rnotify_counter_watch, watch_id)),
+	IOCTL_OP(WATCH_ARM, rnotify_watch_arm, step, ioctl_watch_arm),
+	IOCTL_OP(SLOTS_CREATE, rnotify_slots_create, mmap_size,
+		 ioctl_slots_create, .out = true,
+		 .made = offsetof(struct rnotify_slots_create, slots_id)),
+	IOCTL_OP(SLOTS_TAKE, rnotify_slots_take, ended_error,
+		 ioctl_slots_take, .out = true, .out_on_error = true,
+		 .takes = true),
+	IOCTL_OP(GENERATION_CREATE, rnotify_generation_create, generation_id,
+		 ioctl_generation_create, .out = true,
+		 .made = offsetof(struct rnotify_generation_create,
+				  generation_id)),
+	IOCTL_OP(GENERATION_SET, rnotify_generation_set, stale,
+		 ioctl_generation_set, .out = true, .takes = true),
 };
 
 /**
@@ -390,6 +447,9 @@ long rnotify_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)
 	arg.size = size;
 	if (!op->no_setup && !rnotify_ctx_ring(ctx))
 		return -EBADFD;
+
+	if (op->takes && copy_to_user(uptr, &arg, min(size, op->size)))
+		return -EFAULT;
 
 	ret = op->fn(file, ctx, &arg);
 	if (!op->out || (ret && !op->out_on_error))

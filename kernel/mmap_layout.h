@@ -19,13 +19,14 @@
 #define RNOTIFY_MMAP_RING	(0ull << RNOTIFY_MMAP_PART_SHIFT)
 #define RNOTIFY_MMAP_TAIL	BIT_ULL(RNOTIFY_MMAP_PART_SHIFT)
 #define RNOTIFY_MMAP_MSGS	(2ull << RNOTIFY_MMAP_PART_SHIFT)
-#define RNOTIFY_MMAP_REGION	(3ull << RNOTIFY_MMAP_PART_SHIFT)
+/* A region, counter or slot table: what its id says. */
+#define RNOTIFY_MMAP_OBJECT	(3ull << RNOTIFY_MMAP_PART_SHIFT)
 
 #define RNOTIFY_ID_MAX		((1u << (RNOTIFY_MMAP_PART_SHIFT - PAGE_SHIFT)) - 1)
 
-static inline u64 rnotify_mmap_region(u32 id)
+static inline u64 rnotify_mmap_object(u32 id)
 {
-	return RNOTIFY_MMAP_REGION | (u64)id << PAGE_SHIFT;
+	return RNOTIFY_MMAP_OBJECT | (u64)id << PAGE_SHIFT;
 }
 
 static inline u32 rnotify_mmap_id(u64 offset)

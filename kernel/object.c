@@ -176,4 +176,8 @@ void rnotify_obj_destroy_all(struct rnotify_ctx *ctx)
 	destroy_type(ctx, RNOTIFY_OBJ_EP);
 	destroy_type(ctx, RNOTIFY_OBJ_EXPORT);
 	destroy_type(ctx, RNOTIFY_OBJ_REGION);
+	destroy_type(ctx, RNOTIFY_OBJ_WATCH);
+	destroy_type(ctx, RNOTIFY_OBJ_COUNTER);
+	destroy_type(ctx, RNOTIFY_OBJ_SLOTS);
+	destroy_type(ctx, RNOTIFY_OBJ_GENERATION);
 }

@@ -14,6 +14,8 @@
  *	rnotify_remote	the same seen from the peer: keys, length, rights
  *	rnotify_ep	one connection, with its own PD, CQ and RC QP
  *	rnotify_listener an rdma_cm listener
+ *	rnotify_counter, _watch, _slots, _generation, _routes
+ *			what becomes of a notification besides an event: route.h
  *	rnotify_dev	an RDMA device, from ib_client.add to .remove
  *
  * Lock order, outermost first; each is dropped before one to its left is taken:
@@ -62,6 +64,7 @@
 struct eventfd_ctx;
 struct rnotify_ep;
 struct rnotify_ring;
+struct rnotify_routes;
 
 /* Work that may block (CM, drain, unmap): unbound, one item per endpoint. */
 extern struct workqueue_struct *rnotify_wq;
@@ -83,6 +86,11 @@ extern struct workqueue_struct *rnotify_wq;
  * @ring: NULL before SETUP, then invariant; published with release
  * @nr_blocked: endpoints that refused a post and have no room yet: no EPOLLOUT
  *	while this is not 0
+ * @routes: rules that new endpoints start with, or NULL (protected by
+ *	rnotify_ring.lock)
+ * @nr_counters: counters, against RNOTIFY_COUNTERS_MAX
+ * @nr_slot_tables: slot tables, against RNOTIFY_SLOT_TABLES_MAX
+ * @nr_generations: generations, against RNOTIFY_GENERATIONS_MAX
  * @closing: the file is being released: peers are told PEER_EXIT
  */
 struct rnotify_ctx {
@@ -94,6 +102,10 @@ struct rnotify_ctx {
 	struct mutex setup_mutex;
 	struct rnotify_ring *ring;
 	atomic_t nr_blocked;
+	struct rnotify_routes *routes;
+	atomic_t nr_counters;
+	atomic_t nr_slot_tables;
+	atomic_t nr_generations;
 	bool closing;
 };
 
@@ -101,6 +113,14 @@ struct rnotify_ctx *rnotify_ctx_create(struct net *net);
 void rnotify_ctx_close(struct rnotify_ctx *ctx);
 void rnotify_ctx_put(struct rnotify_ctx *ctx);
 int rnotify_ctx_setup(struct rnotify_ctx *ctx, u32 entries, u32 msg_size);
+
+/* post.c */
+int rnotify_post(struct rnotify_ctx *ctx, struct rnotify_post *arg,
+		 bool nonblock);
+
+/* info.c */
+int rnotify_endpoint_info(struct rnotify_ctx *ctx,
+			  struct rnotify_endpoint_info *info);
 
 static inline struct rnotify_ring *rnotify_ctx_ring(struct rnotify_ctx *ctx)
 {
@@ -132,6 +152,10 @@ enum rnotify_obj_type {
 	RNOTIFY_OBJ_EXPORT,
 	RNOTIFY_OBJ_EP,
 	RNOTIFY_OBJ_LISTENER,
+	RNOTIFY_OBJ_COUNTER,
+	RNOTIFY_OBJ_WATCH,
+	RNOTIFY_OBJ_SLOTS,
+	RNOTIFY_OBJ_GENERATION,
 };
 
 struct rnotify_obj;

@@ -2,7 +2,7 @@
 /*
  * rnotify - what the pure layer is built on.
  *
- * The pure layer (wire, credit, ring_math, chunk) makes no kernel calls. It is
+ * The pure layer (wire, credit, ring_math, chunk, route_match) makes no kernel calls. It is
  * compiled into the module, and again in user space, where it is unit-tested,
  * sanitised and fuzzed. This is the only file that knows which of the two it
  * is; the others of the layer include nothing but this, each other and the
@@ -13,6 +13,7 @@
 
 #ifdef __KERNEL__
 
+#include <linux/bitops.h>
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/errno.h>
@@ -57,6 +58,12 @@ typedef int64_t s64;
 #define le16_to_cpu(x)	le16toh(x)
 #define le32_to_cpu(x)	le32toh(x)
 #define le64_to_cpu(x)	le64toh(x)
+
+/* The lowest bit that is set; there is one. */
+static inline unsigned int __ffs64(u64 word)
+{
+	return (unsigned int)__builtin_ctzll(word);
+}
 
 #define min_t(type, x, y) ({			\
 	type __min_x = (x);			\

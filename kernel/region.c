@@ -341,7 +341,7 @@ int rnotify_region_create(struct rnotify_ctx *ctx,
 
 	arg->region_id = region->obj.id;
 	arg->mmap_offset = region->flags & RNOTIFY_REGION_ALLOC ?
-			   rnotify_mmap_region(region->obj.id) : 0;
+			   rnotify_mmap_object(region->obj.id) : 0;
 	rnotify_obj_publish(&region->obj);
 	return 0;
 

@@ -11,98 +11,18 @@
  *
  * Barriers are lettered as in <linux/rnotify_event.h>.
  */
-#include <linux/slab.h>
-#include <linux/timekeeping.h>
-#include <linux/vmalloc.h>
+#include <linux/ktime.h>
 
 #include "ep.h"
 #include "ring.h"
 #include "ring_math.h"
+#include "route.h"
 
 /*
  * Entries that are looked at with the lock held: others want it, and softirqs
  * want to run.
  */
 #define RNOTIFY_RING_SLICE	256u
-
-/* Safety net for readers that ignore need_kick; not the mechanism. */
-#define RNOTIFY_KICK_PERIOD	msecs_to_jiffies(250)
-
-static void kick_work_fn(struct work_struct *work)
-{
-	struct rnotify_ring *ring = container_of(to_delayed_work(work),
-						 struct rnotify_ring,
-						 kick_work);
-
-	rnotify_ring_reclaim(ring);
-	if (READ_ONCE(ring->head->need_kick))
-		queue_delayed_work(rnotify_wq, &ring->kick_work,
-				   RNOTIFY_KICK_PERIOD);
-}
-
-/* Not vmalloc_user(): that one is not charged to the memory cgroup. */
-static void *ring_alloc(size_t size)
-{
-	return __vmalloc(PAGE_ALIGN(size), GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-}
-
-/**
- * rnotify_ring_create() - allocate a ring
- * @entries: size, a power of two
- * @msg_size: bytes of a message slot, or 0
- *
- * Return: ring, or NULL.
- */
-struct rnotify_ring *rnotify_ring_create(u32 entries, u32 msg_size)
-{
-	struct rnotify_ring *ring;
-
-	ring = kzalloc(sizeof(*ring), GFP_KERNEL_ACCOUNT);
-	if (!ring)
-		return NULL;
-
-	ring->entries = entries;
-	spin_lock_init(&ring->lock);
-	rnotify_ring_wake_init(ring);
-	mutex_init(&ring->read_mutex);
-	INIT_LIST_HEAD(&ring->consumed);
-	INIT_DELAYED_WORK(&ring->kick_work, kick_work_fn);
-	ring->msg_size = msg_size;
-	ring->owner = kvcalloc(entries, sizeof(*ring->owner),
-			       GFP_KERNEL_ACCOUNT);
-	ring->head = ring_alloc(PAGE_SIZE +
-				entries * sizeof(struct rnotify_event));
-	ring->tail = ring_alloc(sizeof(*ring->tail));
-	if (msg_size)
-		ring->msgs = ring_alloc((size_t)entries * msg_size);
-	if (!ring->owner || !ring->head || !ring->tail ||
-	    (msg_size && !ring->msgs)) {
-		rnotify_ring_destroy(ring);
-		return NULL;
-	}
-
-	ring->events = (void *)ring->head + PAGE_SIZE;
-	ring->head->entries = entries;
-	ring->head->entry_size = sizeof(struct rnotify_event);
-	ring->head->entries_offset = PAGE_SIZE;
-	ring->head->msg_size = msg_size;
-	return ring;
-}
-
-/**
- * rnotify_ring_destroy() - free a ring
- * @ring: ring that no endpoint and no sleeper uses any more
- */
-void rnotify_ring_destroy(struct rnotify_ring *ring)
-{
-	cancel_delayed_work_sync(&ring->kick_work);
-	rnotify_ring_wake_exit(ring);
-	vfree(ring->msgs);
-	vfree(ring->tail);
-	vfree(ring->head);
-	kvfree(ring->owner);
-	kfree(ring);
-}
 
 /* Somebody can't go on, and unconsumed events may be why. */
 static void ring_update_kick(struct rnotify_ring *ring)
@@ -146,8 +66,26 @@ int rnotify_ring_reserve(struct rnotify_ring *ring, struct rnotify_resv *resv,
 	return ret;
 }
 
-static void ring_clear_blocked(struct rnotify_ring *ring,
-			       struct rnotify_resv *resv)
+/**
+ * rnotify_ring_block() - the next consumption is to be told
+ * @ring: ring; its lock is held
+ * @resv: reservation that has no free entry
+ */
+void rnotify_ring_block(struct rnotify_ring *ring, struct rnotify_resv *resv)
+{
+	if (resv->blocked)
+		return;
+	resv->blocked = true;
+	ring->nr_starved++;
+	ring_update_kick(ring);
+}
+
+/**
+ * rnotify_ring_unblock() - it need not be told any more
+ * @ring: ring; its lock is held
+ * @resv: reservation
+ */
+void rnotify_ring_unblock(struct rnotify_ring *ring, struct rnotify_resv *resv)
 {
 	if (!resv->blocked)
 		return;
@@ -203,7 +141,7 @@ static void ring_release(struct rnotify_ring *ring, struct rnotify_resv *resv)
 {
 	lockdep_assert_held(&ring->lock);
 	WARN_ON_ONCE(resv->in_ring);
-	ring_clear_blocked(ring, resv);
+	rnotify_ring_unblock(ring, resv);
 	ring->reserved -= resv->nr;
 	resv->nr = 0;
 }
@@ -282,13 +220,10 @@ bool rnotify_ring_promise_or_block(struct rnotify_ring *ring,
 
 	spin_lock_bh(&ring->lock);
 	ok = resv->nr - resv->in_ring - resv->promised >= 1;
-	if (ok) {
+	if (ok)
 		resv->promised++;
-	} else if (!resv->blocked) {
-		resv->blocked = true;
-		ring->nr_starved++;
-		ring_update_kick(ring);
-	}
+	else
+		rnotify_ring_block(ring, resv);
 	spin_unlock_bh(&ring->lock);
 	return ok;
 }
@@ -384,7 +319,7 @@ static void ring_consume_one(struct rnotify_ring *ring, u32 slot)
 	case RNOTIFY_RESV_PLAIN:
 		if (!resv->blocked)
 			return;
-		ring_clear_blocked(ring, resv);
+		rnotify_ring_unblock(ring, resv);
 		break;
 	case RNOTIFY_RESV_DATA:
 		resv->ep->rx_consumed++;
@@ -395,6 +330,14 @@ static void ring_consume_one(struct rnotify_ring *ring, u32 slot)
 		rnotify_remote_slots_return(resv->ep);
 		rnotify_ring_update_starved(ring, resv->ep, resv->in_ring);
 		break;
+	case RNOTIFY_RESV_NOTICE:
+		if (!resv->blocked)
+			return;
+		rnotify_ring_unblock(ring, resv);
+		rnotify_notice_give(ring, container_of(resv,
+						       struct rnotify_notice,
+						       resv));
+		return;
 	}
 	ring_list_ep(ring, resv->ep);
 }
@@ -502,8 +445,15 @@ void rnotify_ring_forget(struct rnotify_ring *ring, struct rnotify_ep *ep)
  * ---- production -------------------------------------------------------
  */
 
-static void ring_commit(struct rnotify_ring *ring, struct rnotify_resv *resv,
-			struct rnotify_event *ev, u32 slot)
+/**
+ * rnotify_ring_commit() - write an event and tell
+ * @ring: ring; its lock is held
+ * @resv: reservation with a free entry
+ * @ev: event; time_ns is filled in
+ * @slot: of the ring's prod
+ */
+void rnotify_ring_commit(struct rnotify_ring *ring, struct rnotify_resv *resv,
+			 struct rnotify_event *ev, u32 slot)
 {
 	u32 prod = ring->prod + 1;
 
@@ -522,7 +472,7 @@ static void ring_commit(struct rnotify_ring *ring, struct rnotify_resv *resv,
 	smp_store_release(&ring->head->prod, prod);	/* B: pairs with C */
 
 	smp_mb();					/* H: pairs with G */
-	rnotify_ring_wake(ring, prod - READ_ONCE(ring->tail->cons), ev->type);
+	rnotify_ring_wake(ring, prod - READ_ONCE(ring->tail->cons), ev);
 }
 
 /**
@@ -546,19 +496,57 @@ void rnotify_ring_put(struct rnotify_ring *ring, struct rnotify_resv *resv,
 		if (resv->kind == RNOTIFY_RESV_GONE)
 			rnotify_ring_update_starved(ring, resv->ep,
 						    resv->in_ring + 1);
-		ring_commit(ring, resv, ev,
-			    rnotify_ring_slot(ring->prod, ring->entries));
+		rnotify_ring_commit(ring, resv, ev,
+				    rnotify_ring_slot(ring->prod,
+						      ring->entries));
 	}
 	spin_unlock_bh(&ring->lock);
 }
 
+/* The ring's lock is held, the credit is taken, and so there is an entry. */
+static void ring_put_event(struct rnotify_ring *ring, struct rnotify_ep *ep,
+			   struct rnotify_event *ev, const void *payload)
+{
+	u32 slot = rnotify_ring_slot(ring->prod, ring->entries);
+
+	if (payload) {
+		ev->notify.msg_offset = (u64)slot * ring->msg_size;
+		memcpy(ring->msgs + ev->notify.msg_offset, payload,
+		       ev->notify.byte_len);
+	}
+	rnotify_ring_commit(ring, &ep->rv_rx, ev, slot);
+	rnotify_ring_update_starved(ring, ep, ep->rv_gone.in_ring);
+	/*
+	 * H: the user may have consumed between the reclaim above and its
+	 * seeing the new prod, or need_kick; look once more.
+	 */
+	smp_mb();
+	ring_reclaim_locked(ring);
+	if (ep->rv_rx.in_ring == 1)
+		rnotify_eventfd_notify(&ep->eventfd);
+}
+
+/*
+ * A rule took it: the entry behind its credit was not needed. The peer does not
+ * starve for want of the user: if it is out of credit, this one is due.
+ */
+static void ring_put_nothing(struct rnotify_ring *ring, struct rnotify_ep *ep)
+{
+	ep->rx_consumed++;
+	rnotify_grant_return(&ep->grant, 1);
+	/* As rnotify_notice_give() wants it. */
+	ring_reclaim_locked(ring);
+}
+
 /**
- * rnotify_ring_put_rx() - produce a NOTIFY or MESSAGE
+ * rnotify_ring_put_rx() - a NOTIFY or MESSAGE arrived
  * @ring: ring
  * @ep: endpoint that it arrived on
  * @ev: event, complete but for seq, msg_offset and time_ns
  * @payload: MESSAGE: ev->notify.byte_len bytes, at most the ring's message
  *	size; else NULL
+ *
+ * It becomes an event, unless a rule of the endpoint takes it.
  *
  * Context: softirq; no rnotify_ep.lock held.
  * Return: false if the peer had no credit: nothing was produced.
@@ -567,7 +555,6 @@ bool rnotify_ring_put_rx(struct rnotify_ring *ring, struct rnotify_ep *ep,
 			 struct rnotify_event *ev, const void *payload)
 {
 	bool ok;
-	u32 slot;
 
 	spin_lock_bh(&ring->lock);
 	ring_reclaim_locked(ring);
@@ -575,22 +562,10 @@ bool rnotify_ring_put_rx(struct rnotify_ring *ring, struct rnotify_ep *ep,
 	if (ok) {
 		ev->seq = ep->rx_seq + 1;
 		WRITE_ONCE(ep->rx_seq, ev->seq);
-		slot = rnotify_ring_slot(ring->prod, ring->entries);
-		if (payload) {
-			ev->notify.msg_offset = (u64)slot * ring->msg_size;
-			memcpy(ring->msgs + ev->notify.msg_offset, payload,
-			       ev->notify.byte_len);
-		}
-		ring_commit(ring, &ep->rv_rx, ev, slot);
-		rnotify_ring_update_starved(ring, ep, ep->rv_gone.in_ring);
-		/*
-		 * H: the user may have consumed between the reclaim above and
-		 * its seeing the new prod, or need_kick; look once more.
-		 */
-		smp_mb();
-		ring_reclaim_locked(ring);
-		if (ep->rv_rx.in_ring == 1)
-			rnotify_eventfd_notify(&ep->eventfd);
+		if (!payload && rnotify_route(ep, ev))
+			ring_put_nothing(ring, ep);
+		else
+			ring_put_event(ring, ep, ev, payload);
 		if (rnotify_grant_due(&ep->grant))
 			ring_list_ep(ring, ep);
 	}

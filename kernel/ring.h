@@ -8,16 +8,21 @@
 
 struct rnotify_resv;
 
+/* Safety net for readers that ignore need_kick; not the mechanism. */
+#define RNOTIFY_KICK_PERIOD	msecs_to_jiffies(250)
+
 /**
  * enum rnotify_resv_kind - what consuming an entry gives back
  * @RNOTIFY_RESV_PLAIN: only the ring entry
  * @RNOTIFY_RESV_DATA: a data credit for the peer
  * @RNOTIFY_RESV_GONE: room for one more remote region
+ * @RNOTIFY_RESV_NOTICE: room for the notice that it belongs to
  */
 enum rnotify_resv_kind {
 	RNOTIFY_RESV_PLAIN,
 	RNOTIFY_RESV_DATA,
 	RNOTIFY_RESV_GONE,
+	RNOTIFY_RESV_NOTICE,
 };
 
 /**
@@ -25,12 +30,13 @@ enum rnotify_resv_kind {
  * @nr: entries reserved
  * @in_ring: of these, how many hold an unconsumed event
  * @promised: of these, how many somebody counts on for a later event
- * @blocked: a promise was refused: consumption of ours is to be told to @ep
+ * @blocked: a promise was refused, or a notice kept back: consumption of ours is
+ *	to be told to @ep, or makes the notice
  * @retired: nothing is reserved anew; only promises are left (then nr ==
  *	promised), and what redeems them is an orphan at once
  * @kind: &enum rnotify_resv_kind (invariant)
  * @ep: endpoint that its events are about, and that is told of consumption;
- *	NULL for a listener's (invariant)
+ *	NULL for a listener's and a notice's (invariant)
  *
  * All protected by rnotify_ring.lock. nr >= in_ring + promised, always.
  */
@@ -45,6 +51,16 @@ struct rnotify_resv {
 };
 
 /**
+ * struct rnotify_notice - an event of which one at a time is enough
+ * @resv: its ring entry; @blocked while it is kept back
+ * @fill: completes the event; under rnotify_ring.lock (invariant)
+ */
+struct rnotify_notice {
+	struct rnotify_resv resv;
+	void (*fill)(struct rnotify_notice *notice, struct rnotify_event *ev);
+};
+
+/**
  * struct rnotify_ring - a context's event ring
  * @lock: protects the fields down to @consumed; BH
  * @entries: size, a power of two (invariant)
@@ -54,7 +70,7 @@ struct rnotify_resv {
  * @reserved: sum of the reservations, plus orphans still in the ring; never
  *	more than @entries
  * @nr_starved: reasons to ask the reader for a KICK: endpoints whose peers are
- *	out of credit, and refused promises
+ *	out of credit, refused promises, and notices kept back
  * @owner: per entry, whose reservation it uses; NULL for orphans
  * @consumed: endpoints with consumption to account, see rnotify_ep.ring_node
  * @head: page mapped read-only; written by the kernel only
@@ -124,9 +140,11 @@ static inline bool rnotify_event_is_last(u16 type)
 	       type == RNOTIFY_EVENT_LISTENER_DOWN;
 }
 
+/* ring_life.c */
 struct rnotify_ring *rnotify_ring_create(u32 entries, u32 msg_size);
 void rnotify_ring_destroy(struct rnotify_ring *ring);
 
+/* ring.c */
 int rnotify_ring_reserve(struct rnotify_ring *ring, struct rnotify_resv *resv,
 			 u32 nr);
 void rnotify_ring_unreserve(struct rnotify_ring *ring,
@@ -140,6 +158,10 @@ u32 rnotify_ring_free(struct rnotify_ring *ring, struct rnotify_resv *resv);
 void rnotify_ring_unpromise(struct rnotify_ring *ring,
 			    struct rnotify_resv *resv);
 
+void rnotify_ring_block(struct rnotify_ring *ring, struct rnotify_resv *resv);
+void rnotify_ring_unblock(struct rnotify_ring *ring, struct rnotify_resv *resv);
+void rnotify_ring_commit(struct rnotify_ring *ring, struct rnotify_resv *resv,
+			 struct rnotify_event *ev, u32 slot);
 void rnotify_ring_put(struct rnotify_ring *ring, struct rnotify_resv *resv,
 		      struct rnotify_event *ev);
 bool rnotify_ring_put_rx(struct rnotify_ring *ring, struct rnotify_ep *ep,
@@ -156,11 +178,21 @@ ssize_t rnotify_ring_read(struct rnotify_ring *ring, struct iov_iter *to);
 /* ring_wake.c */
 void rnotify_ring_wake_init(struct rnotify_ring *ring);
 void rnotify_ring_wake_exit(struct rnotify_ring *ring);
-void rnotify_ring_wake(struct rnotify_ring *ring, u32 used, u16 type);
+void rnotify_ring_wake(struct rnotify_ring *ring, u32 used,
+		       const struct rnotify_event *ev);
 int rnotify_ring_moderate(struct rnotify_ring *ring,
 			  const struct rnotify_moderate *arg);
 void rnotify_eventfd_notify(struct eventfd_ctx __rcu **slot);
 int rnotify_eventfd_set(struct eventfd_ctx __rcu **slot, int fd);
 void rnotify_eventfd_drop(struct eventfd_ctx __rcu **slot);
+
+/* notice.c */
+void rnotify_notice_init(struct rnotify_notice *notice,
+			 void (*fill)(struct rnotify_notice *notice,
+				      struct rnotify_event *ev));
+void rnotify_notice_give(struct rnotify_ring *ring,
+			 struct rnotify_notice *notice);
+void rnotify_notice_cancel(struct rnotify_ring *ring,
+			   struct rnotify_notice *notice);
 
 #endif /* RNOTIFY_RING_H */

@@ -72,11 +72,16 @@ void rnotify_eventfd_drop(struct eventfd_ctx __rcu **slot)
 		eventfd_ctx_put(eventfd);
 }
 
-/* What may wait: traffic. What changes an endpoint's life may not. */
-static bool deferrable(u16 type)
+/*
+ * What may wait: traffic that no rule calls urgent. What changes an endpoint's
+ * life, and what tells of many notifications at once, may not.
+ */
+static bool deferrable(const struct rnotify_event *ev)
 {
-	return type == RNOTIFY_EVENT_NOTIFY || type == RNOTIFY_EVENT_MESSAGE ||
-	       type == RNOTIFY_EVENT_TX_DONE;
+	return (ev->type == RNOTIFY_EVENT_NOTIFY ||
+		ev->type == RNOTIFY_EVENT_MESSAGE ||
+		ev->type == RNOTIFY_EVENT_TX_DONE) &&
+	       !(ev->flags & RNOTIFY_EVENT_F_URGENT);
 }
 
 static void wake_sleepers(struct rnotify_ring *ring)
@@ -120,14 +125,15 @@ static void call_waiters(struct rnotify_ring *ring, u32 used, bool last)
  * @ring: ring; its lock is held, a full barrier was passed
  * @used: unconsumed events, this one included; nonsense if the user wrote
  *	nonsense
- * @type: of the event
+ * @ev: the event
  */
-void rnotify_ring_wake(struct rnotify_ring *ring, u32 used, u16 type)
+void rnotify_ring_wake(struct rnotify_ring *ring, u32 used,
+		       const struct rnotify_event *ev)
 {
 	bool moderated = ring->min_events > 1;
 
 	lockdep_assert_held(&ring->lock);
-	if (moderated && deferrable(type)) {
+	if (moderated && deferrable(ev)) {
 		if (used == 1)
 			hrtimer_start(&ring->wake_timer,
 				      ns_to_ktime(ring->max_delay_ns),
@@ -140,7 +146,7 @@ void rnotify_ring_wake(struct rnotify_ring *ring, u32 used, u16 type)
 	if (atomic_read(&ring->wait_more))
 		wake_sleepers(ring);
 	if (!list_empty(&ring->waiters))
-		call_waiters(ring, used, rnotify_event_is_last(type));
+		call_waiters(ring, used, rnotify_event_is_last(ev->type));
 }
 
 /**

@@ -9,6 +9,7 @@
  *	drain: all completions have been delivered
  *	outcomes for what the device did not report
  *	DISCONNECTED: the last event
+ *	waits for the counters and slot tables that it fed end
  *	keys of exports, remote regions
  *	QP, CQ, PD, buffers, CM id, device
  *	CLOSED
@@ -18,6 +19,7 @@
  */
 #include "ep.h"
 #include "listener.h"
+#include "route.h"
 
 /*
  * How long GOODBYE waits for posted operations, and then for its own completion:
@@ -124,6 +126,7 @@ void rnotify_ep_teardown(struct rnotify_ep *ep)
 	reject_request(ep);
 	drain(ep);
 	last_event(ep);
+	rnotify_routes_end(ep);
 	rnotify_exports_revoke_all(ep);
 	rnotify_remotes_destroy(ep);
 	release_cm(ep);

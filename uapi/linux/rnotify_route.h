@@ -258,8 +258,8 @@ struct rnotify_counter_reset {
  * @flags: must be 0
  * @counter_id: counter
  * @ended: in: ends of feeding endpoints that the caller knows of
- *	(rnotify_counter_page.ended, or what an earlier call wrote here); out: how
- *	many there are
+ *	(rnotify_counter_page.ended, or what an earlier call wrote here); out: with
+ *	%EPIPE, how many there are, else unchanged
  * @threshold: wait until the count is so much
  * @timeout_ns: absolute CLOCK_MONOTONIC time; 0: only look; negative: for ever
  * @count: out: notifications counted
