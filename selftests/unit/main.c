@@ -24,6 +24,13 @@ static const struct {
 	TEST(ring_wrap),
 	TEST(ring_random),
 
+	TEST(match_order),
+	TEST(match_random),
+	TEST(imm_field),
+	TEST(gen_older),
+	TEST(rule_check),
+	TEST(dirty_next),
+
 	TEST(golden_encode),
 	TEST(golden_decode),
 	TEST(golden_documented),

@@ -45,6 +45,13 @@ void test_range_ok(void);
 void test_ring_wrap(void);
 void test_ring_random(void);
 
+void test_match_order(void);
+void test_match_random(void);
+void test_imm_field(void);
+void test_gen_older(void);
+void test_rule_check(void);
+void test_dirty_next(void);
+
 void test_golden_encode(void);
 void test_golden_decode(void);
 void test_golden_documented(void);
