@@ -89,6 +89,7 @@ struct rnt_ctx {
 	struct rnotify_event *stash;
 	unsigned int nr_stash;
 	unsigned int max_stash;
+	bool routed;		/* rules take some notifications */
 	/* what was seen of each endpoint, to check that nothing is lost */
 	struct rnt_seen *seen;
 	unsigned int nr_seen;
@@ -269,6 +270,68 @@ bool rnt_rnr_same(const struct rnt_rnr *before);
 #define rnt_down(...) (rnt_at(__FILE__, __LINE__), rnt_down_(__VA_ARGS__))
 #define rnt_settle(...) (rnt_at(__FILE__, __LINE__), rnt_settle_(__VA_ARGS__))
 #define rnt_more(...) (rnt_at(__FILE__, __LINE__), rnt_more_(__VA_ARGS__))
+
+/* ---- rules and what they name ---- */
+
+struct rnt_counter {
+	__u32 id;
+	const struct rnotify_counter_page *page;
+};
+
+struct rnt_slots {
+	__u32 id;
+	const struct rnotify_slots_head *head;
+	const __u64 *dirty;
+	const struct rnotify_slot *slot;
+	size_t mapped;
+};
+
+struct rnotify_rule rnt_rule(__u32 mask, __u32 value, unsigned int action,
+			     __u32 object_id);
+int rnt_route_err(struct rnt_ctx *c, __u32 endpoint,
+		  const struct rnotify_rule *rules, unsigned int nr);
+void rnt_route_(struct rnt_ctx *c, __u32 endpoint,
+		const struct rnotify_rule *rules, unsigned int nr);
+void rnt_counter_open_(struct rnt_ctx *c, struct rnt_counter *counter);
+/* the count, to be believed */
+__u64 rnt_counter_count(const struct rnt_counter *counter);
+/* wait until it is exactly that: more is a failure, too */
+void rnt_counter_is_(struct rnt_ctx *c, const struct rnt_counter *counter,
+		     __u64 count);
+int rnt_counter_wait(struct rnt_ctx *c, const struct rnt_counter *counter,
+		     __u64 threshold, __s64 timeout_ns,
+		     struct rnotify_counter_wait *arg);
+void rnt_counter_reset_(struct rnt_ctx *c, const struct rnt_counter *counter,
+			struct rnotify_counter_reset *arg);
+int rnt_watch_err(struct rnt_ctx *c, struct rnotify_counter_watch *arg);
+__u32 rnt_watch_(struct rnt_ctx *c, const struct rnt_counter *counter,
+		 __u64 threshold, __u64 step, __u64 cookie);
+int rnt_watch_arm(struct rnt_ctx *c, __u32 watch, __u64 threshold, __u64 step);
+void rnt_slots_open_(struct rnt_ctx *c, struct rnt_slots *slots,
+		     unsigned int nr, __u32 flags, __u64 cookie);
+/* from the whole table, unless arg says otherwise */
+int rnt_slots_take(struct rnt_ctx *c, const struct rnt_slots *slots,
+		   struct rnotify_slot *to, unsigned int max, __s64 timeout_ns,
+		   struct rnotify_slots_take *arg);
+__u32 rnt_generation_(struct rnt_ctx *c, __u32 value);
+/* returns the old value */
+__u32 rnt_generation_set_(struct rnt_ctx *c, __u32 id, __u32 value,
+			  __u64 *stale);
+
+#define rnt_route(...) (rnt_at(__FILE__, __LINE__), rnt_route_(__VA_ARGS__))
+#define rnt_counter_open(...) \
+	(rnt_at(__FILE__, __LINE__), rnt_counter_open_(__VA_ARGS__))
+#define rnt_counter_is(...) \
+	(rnt_at(__FILE__, __LINE__), rnt_counter_is_(__VA_ARGS__))
+#define rnt_counter_reset(...) \
+	(rnt_at(__FILE__, __LINE__), rnt_counter_reset_(__VA_ARGS__))
+#define rnt_watch(...) (rnt_at(__FILE__, __LINE__), rnt_watch_(__VA_ARGS__))
+#define rnt_slots_open(...) \
+	(rnt_at(__FILE__, __LINE__), rnt_slots_open_(__VA_ARGS__))
+#define rnt_generation(...) \
+	(rnt_at(__FILE__, __LINE__), rnt_generation_(__VA_ARGS__))
+#define rnt_generation_set(...) \
+	(rnt_at(__FILE__, __LINE__), rnt_generation_set_(__VA_ARGS__))
 
 /* ---- threads ---- */
 
