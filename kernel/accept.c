@@ -16,7 +16,7 @@ static int not_requested(const struct rnotify_ep *ep)
 		return -EISCONN;
 	case RNOTIFY_EP_CLOSING:
 	case RNOTIFY_EP_CLOSED:
-		return -ENOTCONN;
+		return rnotify_ep_over(ep, -ENOTCONN);
 	default:
 		return -EINVAL;
 	}
@@ -80,7 +80,7 @@ static int accept_locked(struct rnotify_ep *ep,
 	if (ret) {
 		/* The request is spent: the CM may have answered it. */
 		if (READ_ONCE(ep->state) >= RNOTIFY_EP_CLOSING)
-			return -ENOTCONN;
+			return rnotify_ep_over(ep, -ENOTCONN);
 		rnotify_ep_fail(ep, ret == -ENODEV ?
 				RNOTIFY_REASON_DEVICE_REMOVED :
 				RNOTIFY_REASON_RESOURCES, ret);
@@ -117,7 +117,7 @@ int rnotify_accept(struct rnotify_ep *ep, const struct rnotify_accept *arg,
  * @len: bytes
  *
  * Context: process, sleeps.
- * Return: 0, -EISCONN, -ENOTCONN, -EINVAL.
+ * Return: 0, -EISCONN, -ENOTCONN, -ENODEV, -EINVAL.
  */
 int rnotify_reject(struct rnotify_ep *ep, const void *private_data, u32 len)
 {

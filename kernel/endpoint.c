@@ -135,6 +135,19 @@ void rnotify_ep_fail(struct rnotify_ep *ep, u16 reason, int error)
 }
 
 /**
+ * rnotify_ep_over() - what to say of an endpoint that can't be used any more
+ * @ep: endpoint
+ * @error: what it is if the RDMA device is still there
+ *
+ * Return: -ENODEV if the device is gone, else @error.
+ */
+int rnotify_ep_over(const struct rnotify_ep *ep, int error)
+{
+	return READ_ONCE(ep->down.reason) == RNOTIFY_REASON_DEVICE_REMOVED ?
+	       -ENODEV : error;
+}
+
+/**
  * rnotify_ep_close() - the user wants an orderly end
  * @ep: endpoint in any state
  *

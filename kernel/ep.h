@@ -445,6 +445,7 @@ bool rnotify_ep_transition(struct rnotify_ep *ep, enum rnotify_ep_state to);
 void rnotify_ep_fail(struct rnotify_ep *ep, u16 reason, int error);
 void rnotify_ep_fail_locked(struct rnotify_ep *ep, u16 reason, int error,
 			    u32 ib_status, u32 vendor_err);
+int rnotify_ep_over(const struct rnotify_ep *ep, int error);
 void rnotify_ep_established(struct rnotify_ep *ep);
 void rnotify_ep_close(struct rnotify_ep *ep);
 void rnotify_ep_release(struct rnotify_ep *ep);

@@ -154,7 +154,7 @@ static int register_some(struct rnotify_export *export, u32 *posted, u32 *over,
 	spin_lock_bh(&ep->lock);
 	*seq = ep->room_seq;
 	if (ep->state != RNOTIFY_EP_ESTABLISHED || ep->sq_broken)
-		ret = -ENOTCONN;
+		ret = rnotify_ep_over(ep, -ENOTCONN);
 	else if (export->stop)
 		ret = -ENOENT;
 	else
@@ -166,7 +166,7 @@ static int register_some(struct rnotify_export *export, u32 *posted, u32 *over,
 	return ret;
 }
 
-/* Return: 0; -ENOTCONN, -ENOENT, -ETIMEDOUT, -EINTR: some may be under way. */
+/* Return: 0; -ENOTCONN, -ENODEV, -ENOENT, -ETIMEDOUT, -EINTR: some may be under way. */
 static int register_chunks(struct rnotify_export *export)
 {
 	struct rnotify_ep *ep = export->ep;
@@ -245,7 +245,7 @@ static int take_place(struct rnotify_export *export)
 
 	spin_lock_bh(&ep->lock);
 	if (ep->state != RNOTIFY_EP_ESTABLISHED)
-		ret = -ENOTCONN;
+		ret = rnotify_ep_over(ep, -ENOTCONN);
 	else if (ep->nr_exports >= RNOTIFY_SHARES_MAX ||
 		 !rnotify_credit_use(&ep->region_credit))
 		ret = -EMFILE;
@@ -278,7 +278,7 @@ static int export_map(struct rnotify_export *export)
 
 	lockdep_assert_held(&ep->mutex);
 	if (!export_possible(ep))
-		return -ENOTCONN;
+		return rnotify_ep_over(ep, -ENOTCONN);
 	if ((export->rights & RNOTIFY_RIGHT_ATOMIC) &&
 	    ep->dev->ib->attrs.atomic_cap == IB_ATOMIC_NONE)
 		return -EOPNOTSUPP;

@@ -188,7 +188,7 @@ struct rnotify_build {
 static int check_state(const struct rnotify_ep *ep)
 {
 	if (ep->state >= RNOTIFY_EP_CLOSING)
-		return -ESHUTDOWN;
+		return rnotify_ep_over(ep, -ESHUTDOWN);
 	if (ep->state != RNOTIFY_EP_ESTABLISHED)
 		return -ENOTCONN;
 	/* Data came before the CM's event: the peer's hello is on its way. */

@@ -99,12 +99,14 @@ static void unprep(struct rnotify_batch *batch, u32 first, u32 nr)
 /* First use of a region on the endpoint's device. */
 static int map_region(struct rnotify_ep *ep, struct rnotify_region *region)
 {
-	int ret = -ESHUTDOWN;
+	int ret;
 
 	mutex_lock(&region->mutex);
 	mutex_lock(&ep->mutex);
 	if (ep->dev && READ_ONCE(ep->state) == RNOTIFY_EP_ESTABLISHED)
 		ret = rnotify_map_create(region, ep->dev);
+	else
+		ret = rnotify_ep_over(ep, -ESHUTDOWN);
 	mutex_unlock(&ep->mutex);
 	mutex_unlock(&region->mutex);
 	return ret;

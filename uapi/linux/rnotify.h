@@ -45,7 +45,9 @@
  *   written back by RNOTIFY_IOCTL_REGISTER);
  * - %ENOSPC: the event ring is too small for one more reservation;
  * - %EBADFD: RNOTIFY_IOCTL_SETUP has not been done, or was done already;
- * - %ENODEV: the RDMA device is gone;
+ * - %ENODEV: the RDMA device is gone: of an endpoint that ended with
+ *   RNOTIFY_REASON_DEVICE_REMOVED (ACCEPT, REJECT, SHARE, POST). The context
+ *   and its regions are as good as before, also for another device;
  * - %EBUSY: all ids are in use (of all commands that make an object);
  * - %EINTR: a signal handler ran and ended the wait (SA_RESTART does not apply;
  *   a stop and continuation of the process does not end it).

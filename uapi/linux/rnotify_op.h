@@ -75,8 +75,8 @@ enum rnotify_op_flags {
  * region or remote region), %ERANGE (offset and length beyond a region), %EACCES
  * (a right the peer didn't grant; or a read-only region as target), %EMSGSIZE
  * (message larger than the peer's message size; or more work requests than
- * send_depth), %ENOTCONN, %ESHUTDOWN (endpoint is closing or closed), %EAGAIN (no
- * credit or no room).
+ * send_depth), %ENOTCONN, %ESHUTDOWN (endpoint is closing or closed), %ENODEV (the
+ * same, since its device was removed), %EAGAIN (no credit or no room).
  */
 struct rnotify_op {
 	__u16 opcode;
