@@ -100,6 +100,20 @@ struct ib_client rnotify_ib_client = {
 };
 
 /**
+ * rnotify_dev_removal_told() - wait until a removal is known to all concerned
+ *
+ * An endpoint that disconnects first would end a peer on the same device with
+ * a cause that is only a consequence.
+ *
+ * Context: process, sleeps.
+ */
+void rnotify_dev_removal_told(void)
+{
+	mutex_lock(&rnotify_dev_mutex);
+	mutex_unlock(&rnotify_dev_mutex);
+}
+
+/**
  * rnotify_dev_attach() - let an endpoint use a device
  * @ib: device, from a CM id bound to it
  * @ep: endpoint; holds rnotify_ep.mutex

@@ -166,7 +166,10 @@ static int register_some(struct rnotify_export *export, u32 *posted, u32 *over,
 	return ret;
 }
 
-/* Return: 0; -ENOTCONN, -ENODEV, -ENOENT, -ETIMEDOUT, -EINTR: some may be under way. */
+/*
+ * Return: 0; -ENOTCONN, -ENODEV, -ENOENT, -ETIMEDOUT, -EINTR: some may be under
+ * way.
+ */
 static int register_chunks(struct rnotify_export *export)
 {
 	struct rnotify_ep *ep = export->ep;

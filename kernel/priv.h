@@ -340,6 +340,7 @@ struct rnotify_dev *rnotify_dev_attach(struct ib_device *ib,
 				       struct rnotify_ep *ep);
 void rnotify_dev_detach(struct rnotify_ep *ep);
 void rnotify_dev_put(struct rnotify_dev *dev);
+void rnotify_dev_removal_told(void);
 u32 rnotify_dev_count(void);
 
 #endif /* RNOTIFY_PRIV_H */

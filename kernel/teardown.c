@@ -80,6 +80,8 @@ static void reject_request(struct rnotify_ep *ep)
 static void drain(struct rnotify_ep *ep)
 {
 	WRITE_ONCE(ep->draining, true);
+	if (ep->down.reason == RNOTIFY_REASON_DEVICE_REMOVED)
+		rnotify_dev_removal_told();
 	if (ep->conn_sent)
 		rdma_disconnect(ep->cm_id);
 	if (ep->qp)
