@@ -41,6 +41,18 @@ void rnt_base_read(struct rnt_base *base)
 	read_resources(base->resource);
 }
 
+/* Whose they are. */
+static void print_resources(void)
+{
+	char line[256];
+	FILE *f = popen("rdma resource show cm_id; rdma resource show qp", "r");
+
+	rnt_check(f);
+	while (fgets(line, sizeof(line), f))
+		fprintf(stderr, "# %s", line);
+	pclose(f);
+}
+
 bool rnt_base_back(const struct rnt_base *base)
 {
 	uint64_t deadline = rnt_deadline(RNT_PATIENCE_MS);
@@ -57,5 +69,6 @@ bool rnt_base_back(const struct rnt_base *base)
 	for (unsigned int i = 0; i < RNT_BASE_RESOURCES; i++)
 		fprintf(stderr, "# rdma %s: %ld, were %ld\n", names[i],
 			now.resource[i], base->resource[i]);
+	print_resources();
 	return false;
 }

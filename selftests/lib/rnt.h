@@ -385,4 +385,16 @@ void rnt_base_read(struct rnt_base *base);
 /* Wait until all is as it was. */
 bool rnt_base_back(const struct rnt_base *base);
 
+/* ---- the RDMA device rxe0 ---- */
+
+/* Its removal takes no longer (FAULTS 29), times RNOTIFY_SLOW. */
+#define RNT_REMOVAL_MS	5000
+
+bool rnt_link_is_there(void);
+void rnt_link_delete_(void);
+void rnt_link_add_(void);
+
+#define rnt_link_delete() (rnt_at(__FILE__, __LINE__), rnt_link_delete_())
+#define rnt_link_add() (rnt_at(__FILE__, __LINE__), rnt_link_add_())
+
 #endif /* _RNT_H */
