@@ -397,4 +397,12 @@ void rnt_link_add_(void);
 #define rnt_link_delete() (rnt_at(__FILE__, __LINE__), rnt_link_delete_())
 #define rnt_link_add() (rnt_at(__FILE__, __LINE__), rnt_link_add_())
 
+/* ---- the module ---- */
+
+bool rnt_module_is_there(void);
+int rnt_module_unload(void);
+void rnt_module_load_(void);
+
+#define rnt_module_load() (rnt_at(__FILE__, __LINE__), rnt_module_load_())
+
 #endif /* _RNT_H */
