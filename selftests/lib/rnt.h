@@ -405,4 +405,14 @@ void rnt_module_load_(void);
 
 #define rnt_module_load() (rnt_at(__FILE__, __LINE__), rnt_module_load_())
 
+/* ---- faults that are injected: the debug kernel only ---- */
+
+void rnt_fault_setup(void);
+/* the n-th allocation or user copy of this thread from now on fails */
+void rnt_fault_arm(unsigned int n);
+bool rnt_fault_disarm(void);		/* true if it did */
+/* one of the system's after so many bytes of slab objects */
+void rnt_fault_system(long space);
+bool rnt_fault_system_off(void);	/* true if it did */
+
 #endif /* _RNT_H */
