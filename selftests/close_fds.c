@@ -108,46 +108,13 @@ TEST_F(fds, P10_exec)
 	rnt_kill(pid);
 }
 
-static void send_fd(int sock, int fd)
-{
-	char byte = 0, buf[CMSG_SPACE(sizeof(fd))] = { 0 };
-	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
-	struct msghdr msg = {
-		.msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = buf, .msg_controllen = sizeof(buf),
-	};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
-
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(fd));
-	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
-	rnt_check_eq(1, sendmsg(sock, &msg, 0));
-}
-
-static int receive_fd(int sock)
-{
-	char byte, buf[CMSG_SPACE(sizeof(int))];
-	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
-	struct msghdr msg = {
-		.msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = buf, .msg_controllen = sizeof(buf),
-	};
-	int fd;
-
-	rnt_check_eq(1, recvmsg(sock, &msg, 0));
-	rnt_check(CMSG_FIRSTHDR(&msg));
-	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(fd));
-	return fd;
-}
-
 /* The receiver of the fd: maps what it got, and answers what it hears. */
 static void heir(struct rnotify_setup setup, __u32 endpoint, int sock)
 {
 	struct rnt_ctx c = { .setup = setup };
 	struct rnotify_event ev;
 
-	c.fd = receive_fd(sock);
+	c.fd = rnt_receive_fd(sock);
 	rnt_map(&c);
 	c.cons = c.tail->cons;
 	for (;;) {
@@ -177,7 +144,7 @@ TEST_F(fds, P10_scm_rights)
 		rnt_close(&self->b);
 		heir(setup, self->p.eb, self->sock[1]);
 	}
-	send_fd(self->sock[0], self->b.fd);
+	rnt_send_fd(self->sock[0], self->b.fd);
 	rnt_close(&self->b);
 	forget_b(self);
 	for (__u32 i = 1; i < 20; i++) {
@@ -194,7 +161,7 @@ TEST_F(fds, P10_scm_rights)
 /* On its way through a socket, in nobody's hands: it is held by the message. */
 TEST_F(fds, P10_scm_rights_under_way)
 {
-	send_fd(self->sock[0], self->b.fd);
+	rnt_send_fd(self->sock[0], self->b.fd);
 	rnt_close(&self->b);
 	forget_b(self);
 	rnt_expect_none(&self->a, self->p.ea, 20);

@@ -7,7 +7,6 @@
  */
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -25,12 +24,6 @@ FIXTURE(netns)
 	int sock[2];
 	pid_t pid;
 };
-
-static void run(const char *command)
-{
-	if (system(command))
-		rnt_fail("failed: %s", command);
-}
 
 static bool veth_is_there(void)
 {
@@ -80,14 +73,14 @@ static void start_child(FIXTURE_DATA(netns) *self,
 		rnt_check(!unshare(CLONE_NEWNET));
 		tell(self->sock[1]);
 		hear(self->sock[1]);
-		run("ip link set lo up && ip link set v1 up && ip addr add 10.0.0.9/24 dev v1");
+		rnt_shell("ip link set lo up && ip link set v1 up && ip addr add 10.0.0.9/24 dev v1");
 		fn(self);
 		_exit(0);
 	}
 	hear(self->sock[0]);
 	snprintf(command, sizeof(command),
 		 "ip link add v0 type veth peer name v1 netns %d", self->pid);
-	run(command);
+	rnt_shell(command);
 	rnt_check(veth_is_there());
 	tell(self->sock[0]);
 }
@@ -215,36 +208,7 @@ TEST_F(netns, P10_exit)
 /* A file that left its namespace keeps it, and is of no more use elsewhere. */
 static void sender(FIXTURE_DATA(netns) *self)
 {
-	int fd = rnt_open();
-	char byte = 0, buf[CMSG_SPACE(sizeof(fd))] = { 0 };
-	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
-	struct msghdr msg = {
-		.msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = buf, .msg_controllen = sizeof(buf),
-	};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
-
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(fd));
-	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
-	rnt_check_eq(1, sendmsg(self->sock[1], &msg, 0));
-}
-
-static int receive(int sock)
-{
-	char byte, buf[CMSG_SPACE(sizeof(int))];
-	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
-	struct msghdr msg = {
-		.msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = buf, .msg_controllen = sizeof(buf),
-	};
-	int fd;
-
-	rnt_check_eq(1, recvmsg(sock, &msg, 0));
-	rnt_check(CMSG_FIRSTHDR(&msg));
-	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(fd));
-	return fd;
+	rnt_send_fd(self->sock[1], rnt_open());
 }
 
 TEST_F(netns, P10_file_outlives_its_processes)
@@ -252,7 +216,7 @@ TEST_F(netns, P10_file_outlives_its_processes)
 	struct rnt_ctx c = { 0 };
 
 	start_child(self, sender);
-	c.fd = receive(self->sock[0]);
+	c.fd = rnt_receive_fd(self->sock[0]);
 	rnt_join(self->pid);
 	c.setup.size = sizeof(c.setup);
 	c.setup.ring_entries = 512;
@@ -271,12 +235,12 @@ TEST_F(netns, exclusive_devices)
 		.a = &self->b, .b = &self->b, .port = self->port,
 	};
 
-	run("rdma system set netns exclusive");
+	rnt_shell("rdma system set netns exclusive");
 	start_child(self, stranger);
 	rnt_more(&p, &p, &params, &params);
 	rnt_join(self->pid);
 	await_end_of_namespace();
-	run("rdma system set netns shared");
+	rnt_shell("rdma system set netns shared");
 }
 
 TEST_HARNESS_MAIN

@@ -4,8 +4,6 @@
  * used over both, its keys are those of the connection's own protection domain,
  * and the end of one device leaves the other alone.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -24,12 +22,6 @@ FIXTURE(two)
 	struct rnt_pair p[2];
 	struct rnt_base base;
 };
-
-static void run(const char *command)
-{
-	if (system(command))
-		rnt_fail("failed: %s", command);
-}
 
 static const char * const address[2] = { NULL, OTHER };
 
@@ -57,9 +49,9 @@ FIXTURE_SETUP(two)
 	__u16 port = 0;
 
 	rnt_base_read(&self->base);
-	run("ip link add d7 type dummy && ip link set d7 up");
-	run("ip addr add " OTHER "/24 dev d7");
-	run("rdma link add rxe7 type rxe netdev d7");
+	rnt_shell("ip link add d7 type dummy && ip link set d7 up");
+	rnt_shell("ip addr add " OTHER "/24 dev d7");
+	rnt_shell("rdma link add rxe7 type rxe netdev d7");
 	rnt_init(&self->a, 1024, 0);
 	rnt_init(&self->b, 1024, 0);
 	rnt_listen(&self->b, "0.0.0.0", &port, 8);
@@ -74,8 +66,8 @@ FIXTURE_TEARDOWN(two)
 	if (!rnt_link_is_there())
 		rnt_link_add();
 	if (!access("/sys/class/infiniband/rxe7", F_OK))
-		run("rdma link delete rxe7");
-	run("ip link delete d7");
+		rnt_shell("rdma link delete rxe7");
+	rnt_shell("ip link delete d7");
 	EXPECT_TRUE(rnt_base_back(&self->base));
 }
 
@@ -157,7 +149,7 @@ TEST_F(two, P10_one_is_removed)
 	open_pair(self, 0, p[0].port);
 	remote[0] = rnt_grant(&p[0], dst.id, 0, 0, RNOTIFY_RIGHT_WRITE, NULL);
 	write_over(self, 0, &src, &dst, remote[0], 8);
-	run("rdma link delete rxe7");
+	rnt_shell("rdma link delete rxe7");
 	rnt_down(&self->a, p[1].ea, RNOTIFY_REASON_DEVICE_REMOVED, NULL);
 	rnt_down(&self->b, p[1].eb, RNOTIFY_REASON_DEVICE_REMOVED, NULL);
 	write_over(self, 0, &src, &dst, remote[0], 9);

@@ -9,7 +9,6 @@
  */
 #include <liburing.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -117,21 +116,10 @@ static void hold_region(struct rnt_ctx *c)
 
 static void hold_message(struct rnt_ctx *c)
 {
-	char byte = 0, buf[CMSG_SPACE(sizeof(int))] = { 0 };
-	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
-	struct msghdr msg = {
-		.msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = buf, .msg_controllen = sizeof(buf),
-	};
-	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
 	int sock[2];
 
-	cmsg->cmsg_level = SOL_SOCKET;
-	cmsg->cmsg_type = SCM_RIGHTS;
-	cmsg->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(cmsg), &c->fd, sizeof(int));
 	rnt_check_eq(0, socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sock));
-	rnt_check_eq(1, sendmsg(sock[0], &msg, 0));
+	rnt_send_fd(sock[0], c->fd);
 	hold_fd(c);
 	close(c->fd);
 }

@@ -360,6 +360,11 @@ pid_t rnt_fork(void);			/* the child dies with its parent */
 void rnt_join_(pid_t pid);		/* must end well, soon */
 void rnt_kill(pid_t pid);		/* SIGKILL and reap */
 #define rnt_join(pid) (rnt_at(__FILE__, __LINE__), rnt_join_(pid))
+void rnt_shell_(const char *command);	/* must succeed */
+#define rnt_shell(command) (rnt_at(__FILE__, __LINE__), rnt_shell_(command))
+/* One file in one message of a Unix socket. */
+void rnt_send_fd(int sock, int fd);
+int rnt_receive_fd(int sock);
 /* All threads of this process are stopped by SIGSTOP, and go on by SIGCONT. */
 void rnt_stop_and_continue_(void);
 #define rnt_stop_and_continue() \

@@ -167,6 +167,14 @@ void rnt_join_(pid_t pid)
 		rnt_fail("process %d ended with status %#x", pid, status);
 }
 
+void rnt_shell_(const char *command)
+{
+	int status = system(command);
+
+	if (status)
+		rnt_fail("\"%s\" ended with status %#x", command, status);
+}
+
 void rnt_kill(pid_t pid)
 {
 	rnt_check(kill(pid, SIGKILL) == 0);
