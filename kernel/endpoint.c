@@ -91,6 +91,23 @@ void rnotify_ep_queue(struct rnotify_ep *ep, enum rnotify_ep_work bit)
 		rnotify_obj_put(&ep->obj);
 }
 
+static void record_cause(struct rnotify_ep *ep, u16 reason, int error,
+			 u32 ib_status, u32 vendor_err)
+{
+	ep->down.reason = reason;
+	ep->down.error = error;
+	ep->down.ib_status = ib_status;
+	ep->down.vendor_err = vendor_err;
+}
+
+/* A flushed receive may be seen before the failed send that was its cause. */
+static bool explains_flush(const struct rnotify_ep *ep, u32 ib_status)
+{
+	return ep->state == RNOTIFY_EP_CLOSING &&
+	       ep->down.ib_status == IB_WC_WR_FLUSH_ERR && ib_status &&
+	       ib_status != IB_WC_WR_FLUSH_ERR;
+}
+
 /**
  * rnotify_ep_fail_locked() - there is a reason to end the endpoint
  * @ep: endpoint; lock held
@@ -99,7 +116,8 @@ void rnotify_ep_queue(struct rnotify_ep *ep, enum rnotify_ep_work bit)
  * @ib_status: enum ib_wc_status, 0 if none
  * @vendor_err: the device's code, or the CM's
  *
- * Only the first reason is recorded; later ones are consequences.
+ * Only the first reason is recorded; later ones are consequences, but for one
+ * that explains a flush.
  */
 void rnotify_ep_fail_locked(struct rnotify_ep *ep, u16 reason, int error,
 			    u32 ib_status, u32 vendor_err)
@@ -107,13 +125,13 @@ void rnotify_ep_fail_locked(struct rnotify_ep *ep, u16 reason, int error,
 	u16 stage = ep->stage;
 
 	lockdep_assert_held(&ep->lock);
-	if (!rnotify_ep_transition(ep, RNOTIFY_EP_CLOSING))
+	if (!rnotify_ep_transition(ep, RNOTIFY_EP_CLOSING)) {
+		if (explains_flush(ep, ib_status))
+			record_cause(ep, reason, error, ib_status, vendor_err);
 		return;
-	ep->down.reason = reason;
+	}
+	record_cause(ep, reason, error, ib_status, vendor_err);
 	ep->down.stage = stage;
-	ep->down.error = error;
-	ep->down.ib_status = ib_status;
-	ep->down.vendor_err = vendor_err;
 	ep->room_seq++;
 	wake_up_all(&ep->wait);
 	rnotify_ep_queue(ep, RNOTIFY_WORK_CLOSE);

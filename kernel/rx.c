@@ -152,14 +152,21 @@ static int rx_handle(struct rnotify_ep *ep, const struct ib_wc *wc, u32 i)
 	}
 }
 
+/*
+ * A flush that nobody here asked for is a failure as well. On some devices (rxe) it
+ * is all that is seen when the device has refused what the peer wanted: access
+ * beyond a share or its rights, or with an old key. The peer may be one that does
+ * not disconnect then. When we end the connection, the cause is recorded before the
+ * flush; and while it is being made, rdma_cm flushes before it tells us why.
+ */
 static void rx_failed(struct rnotify_ep *ep, const struct ib_wc *wc)
 {
-	if (wc->status == IB_WC_WR_FLUSH_ERR)
-		return;
 	spin_lock_bh(&ep->lock);
-	rnotify_ep_fail_locked(ep, rnotify_wc_reason(wc->status),
-			       rnotify_wc_errno(wc->status), wc->status,
-			       wc->vendor_err);
+	if (wc->status != IB_WC_WR_FLUSH_ERR ||
+	    ep->state == RNOTIFY_EP_ESTABLISHED)
+		rnotify_ep_fail_locked(ep, rnotify_wc_reason(wc->status),
+				       rnotify_wc_errno(wc->status),
+				       wc->status, wc->vendor_err);
 	spin_unlock_bh(&ep->lock);
 }
 
