@@ -111,6 +111,7 @@ bool rnotify_ctrl_goodbye(struct rnotify_ep *ep)
 	struct rnotify_wire_msg msg = {
 		.type = RNOTIFY_WIRE_GOODBYE,
 		.goodbye.reason = ep->local_reason,
+		.goodbye.error = ep->down.error,
 	};
 
 	if (ep->goodbye_sent || ep->sq_broken ||
@@ -272,6 +273,8 @@ static void receive_goodbye(struct rnotify_ep *ep,
 	/* The CM's disconnect, on another queue pair, may have been faster. */
 	if (ep->down.reason == RNOTIFY_REASON_PEER_CLOSE)
 		ep->down.reason = reason;
+	if (ep->down.reason == reason)
+		ep->down.vendor_err = msg->goodbye.reason;
 	/* Who lingers need not any more. */
 	wake_up_all(&ep->wait);
 	spin_unlock_bh(&ep->lock);

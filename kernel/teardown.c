@@ -39,8 +39,27 @@ static bool sq_quiet(struct rnotify_ep *ep)
 }
 
 /*
- * An orderly end is one that this side wants while the connection is sound; a
- * peer that broke the protocol is told, too.
+ * An orderly end is one that this side wants while the connection is sound. A
+ * peer that broke the protocol is told, too, also when it did so in the hello of
+ * its answer: by then the queue pair can send.
+ */
+static bool wants_goodbye(struct rnotify_ep *ep)
+{
+	switch (ep->down.reason) {
+	case RNOTIFY_REASON_LOCAL_CLOSE:
+		if (!ep->local_reason)
+			ep->local_reason = RNOTIFY_REASON_LOCAL_CLOSE;
+		return ep->down.stage == RNOTIFY_STAGE_ESTABLISHED;
+	case RNOTIFY_REASON_PROTOCOL:
+	case RNOTIFY_REASON_VERSION:
+		ep->local_reason = ep->down.reason;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
  * GOODBYE is the last in the send queue: when it is acknowledged, so is all
  * before it.
  */
@@ -49,14 +68,8 @@ static void say_goodbye(struct rnotify_ep *ep)
 	bool sent;
 	long left;
 
-	if (ep->down.stage != RNOTIFY_STAGE_ESTABLISHED)
+	if (!wants_goodbye(ep))
 		return;
-	if (ep->down.reason == RNOTIFY_REASON_PROTOCOL)
-		ep->local_reason = RNOTIFY_REASON_PROTOCOL;
-	else if (ep->down.reason != RNOTIFY_REASON_LOCAL_CLOSE)
-		return;
-	else if (!ep->local_reason)
-		ep->local_reason = RNOTIFY_REASON_LOCAL_CLOSE;
 
 	left = wait_event_timeout(ep->wait, sq_quiet(ep), RNOTIFY_LINGER);
 	spin_lock_bh(&ep->lock);

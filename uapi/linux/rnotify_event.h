@@ -259,7 +259,9 @@ struct rnotify_event_request {
  * @error: negative errno that fits best
  * @ib_status: enum ib_wc_status of the first failed work request, else 0
  * @vendor_err: with ib_status; or the CM's reject code; or enum ib_event_type
- *	of an asynchronous error of the queue pair
+ *	of an asynchronous error of the queue pair; or, with PEER_CLOSE and
+ *	PEER_EXIT in stage ESTABLISHED, &enum rnotify_reason as the peer sees
+ *	it, 0 if it did not say
  * @delivered: notifications and messages delivered to this context, be it as
  *	events or as its rules say
  * @confirmed: own notifications and messages that the peer's kernel has
