@@ -14,9 +14,14 @@
 
 /* enum ib_wc_status, as far as there is something to say about it */
 enum {
+	WC_LOC_LEN_ERR = 1,
+	WC_LOC_QP_OP_ERR = 2,
 	WC_LOC_PROT_ERR = 4,
+	WC_WR_FLUSH_ERR = 5,
+	WC_LOC_ACCESS_ERR = 8,
 	WC_REM_INV_REQ_ERR = 9,
 	WC_REM_ACCESS_ERR = 10,
+	WC_REM_OP_ERR = 11,
 	WC_RETRY_EXC_ERR = 12,
 	WC_RNR_RETRY_EXC_ERR = 13,
 };
@@ -84,7 +89,8 @@ static const struct reason reasons[] = {
 		"The peer broke the wire protocol.",
 		"Is it rnotify, of a compatible version? 'dmesg' on both hosts may tell more." },
 	[RNOTIFY_REASON_TRANSPORT] = {
-		"An operation failed in the transport.", "" },
+		"An operation failed in the transport.",
+		"'rdma link' and 'dmesg' on both hosts may tell more; connect again." },
 	[RNOTIFY_REASON_DEVICE_REMOVED] = {
 		"The RDMA device was removed.",
 		"Connect again when it is back ('rdma link')." },
@@ -106,9 +112,36 @@ static void say_reject(struct text *t, int error, uint32_t code)
 		say(t, " Its host still holds an older connection of the same numbers: try again in a moment.");
 }
 
+/* What the peer's GOODBYE said: a reason as it sees it. */
+static void say_goodbye(struct text *t, uint32_t said)
+{
+	switch (said) {
+	case RNOTIFY_REASON_PROTOCOL:
+		say(t, " It says that this side broke the wire protocol: is the same version of the rnotify module on both hosts?");
+		break;
+	case RNOTIFY_REASON_VERSION:
+		say(t, " It has no protocol version in common with this side: install the same version of the rnotify module on both.");
+		break;
+	case RNOTIFY_REASON_NONE:
+		say(t, " It did not say why; its host or its RDMA device may have failed: look there.");
+		break;
+	}
+}
+
 static void say_ib_status(struct text *t, uint32_t status)
 {
 	switch (status) {
+	case WC_WR_FLUSH_ERR:
+		say(t, " The own device gave the connection up, without saying why: the peer accessed memory that it may not, or not any more (was a share taken back while it still wrote?), or nothing could be sent (does 'ip route get' still lead to it?).");
+		break;
+	case WC_LOC_LEN_ERR:
+	case WC_LOC_QP_OP_ERR:
+	case WC_LOC_ACCESS_ERR:
+		say(t, " The own device could not take what the peer sent: is the peer rnotify, and sends no more than the message size allows?");
+		break;
+	case WC_REM_OP_ERR:
+		say(t, " The peer's device could not complete the request: 'dmesg' there may tell more.");
+		break;
 	case WC_RETRY_EXC_ERR:
 		say(t, " Its packets were not acknowledged: look at the cabling and at packet loss ('ip -s link'), and whether the peer's host is up.");
 		break;
@@ -167,6 +200,9 @@ static void explain_down(struct text *t, const struct rnotify_event_down *down)
 	say_stage(t, down);
 	if (down->reason == RNOTIFY_REASON_REJECTED)
 		say_reject(t, down->error, down->vendor_err);
+	if (down->reason == RNOTIFY_REASON_PEER_CLOSE &&
+	    down->stage == RNOTIFY_STAGE_ESTABLISHED)
+		say_goodbye(t, down->vendor_err);
 	if (down->error == -ENODEV &&
 	    down->reason != RNOTIFY_REASON_DEVICE_REMOVED)
 		say(t, " No RDMA device leads there: %s", no_device_remedy);
@@ -252,10 +288,18 @@ static const struct remedy remedies[] = {
 	  "Kernel module and library do not fit together: update the older one." },
 	{ RNOTIFY_CALL_REGISTER, -EFAULT,
 	  "Part of the memory is not mapped, not writable (RNOTIFY_REGION_READ_ONLY?), or of a kind that can't be pinned: a device's, or a shared mapping of a file on a disk." },
+	{ RNOTIFY_CALL_REGISTER, -EINVAL,
+	  "The length is 0, it wraps, or reaches beyond the file; or the file is neither a memfd nor of hugetlbfs." },
+	{ RNOTIFY_CALL_REGISTER, -EBADF,
+	  "There is no such file descriptor." },
 	{ RNOTIFY_CALL_REGISTER, -EACCES,
 	  "The file is not open for that, or sealed against it." },
 	{ RNOTIFY_CALL_SHARE, -EMFILE,
 	  "The endpoint has as many shares as it can: take some back." },
+	{ RNOTIFY_CALL_SHARE, -ERANGE,
+	  "Offset and length reach beyond the region." },
+	{ RNOTIFY_CALL_SHARE, -EACCES,
+	  "The region is read-only: it can be shared for READ alone." },
 	{ RNOTIFY_CALL_SHARE, -ENOTCONN,
 	  "Share after ESTABLISHED and before DISCONNECTED." },
 	{ RNOTIFY_CALL_SHARE, -EMSGSIZE,
@@ -266,14 +310,26 @@ static const struct remedy remedies[] = {
 	  "That is no address of an RDMA device of this host: 'rnotify info' shows those that there are. 'rdma link add rxe0 type rxe netdev eth0' makes a software one on an Ethernet device." },
 	{ RNOTIFY_CALL_LISTEN, -EACCES,
 	  "Ports below 1024 are for root." },
+	{ RNOTIFY_CALL_CONNECT, -EINVAL,
+	  "A link-local address needs its interface ('%eth0'), or depths, times or private data are beyond what the kernel allows." },
 	{ RNOTIFY_CALL_CONNECT, -ENETUNREACH,
 	  "There is no route: look at the address and at 'ip route get'." },
 	{ RNOTIFY_CALL_ACCEPT, -EINVAL,
 	  "Depths, times or private data are beyond what kernel or device allow." },
+	{ RNOTIFY_CALL_ACCEPT, -EISCONN,
+	  "That request was answered before." },
 	{ RNOTIFY_CALL_ACCEPT, -ENOTCONN,
 	  "The peer gave up meanwhile." },
 	{ RNOTIFY_CALL_POST, -EAGAIN,
 	  "No credit or no room now: wait for the WRITABLE event." },
+	{ RNOTIFY_CALL_POST, -ETIMEDOUT,
+	  "The peer gave no credit in time: its program does not consume what it got." },
+	{ RNOTIFY_CALL_POST, -ENOTCONN,
+	  "Post after ESTABLISHED." },
+	{ RNOTIFY_CALL_POST, -ESHUTDOWN,
+	  "The connection has ended: its DISCONNECTED event tells why." },
+	{ RNOTIFY_CALL_POST, -ENOENT,
+	  "There is no such endpoint, region or remote region: the peer may have taken its share back." },
 	{ RNOTIFY_CALL_POST, -ERANGE,
 	  "Offset and length reach beyond the region." },
 	{ RNOTIFY_CALL_POST, -EACCES,
@@ -298,6 +354,10 @@ static const struct remedy remedies[] = {
 static const char *common_remedy(int err)
 {
 	switch (err) {
+	case -EAFNOSUPPORT:
+		return "Only IPv4 and IPv6 addresses can be used.";
+	case -ENOENT:
+		return "There is no such object in this context, or not any more.";
 	case -ENOSPC:
 		return "The event ring is too small for one more reservation: open the context with more ring_entries, or use less depth.";
 	case -EADDRNOTAVAIL:

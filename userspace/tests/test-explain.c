@@ -73,6 +73,90 @@ static void ends(void)
 		     "vendor code 0x88"));
 	CHECK(strstr(down(RNOTIFY_REASON_TIMEOUT, -ETIMEDOUT, 0, 0),
 		     "while connecting"));
+	CHECK(strstr(down(RNOTIFY_REASON_TRANSPORT, -ECONNABORTED, 5, 0),
+		     "may not, or not any more"));
+}
+
+/* What a peer's GOODBYE says is about this side. */
+static void goodbyes(void)
+{
+	char buf[512];
+	struct rnotify_event event = {
+		.type = RNOTIFY_EVENT_DISCONNECTED,
+		.down = {
+			.reason = RNOTIFY_REASON_PEER_CLOSE,
+			.stage = RNOTIFY_STAGE_ESTABLISHED,
+			.error = -ECONNRESET,
+		},
+	};
+
+	CHECK(strstr(rnotify_explain(&event, buf, sizeof(buf)),
+		     "did not say why"));
+	event.down.vendor_err = RNOTIFY_REASON_PROTOCOL;
+	CHECK(strstr(rnotify_explain(&event, buf, sizeof(buf)),
+		     "this side broke"));
+	event.down.vendor_err = RNOTIFY_REASON_LOCAL_CLOSE;
+	CHECK_STR(rnotify_explain(&event, buf, sizeof(buf)),
+		  "The peer closed the connection.");
+}
+
+/* A remedy: at least one more sentence than what happened, and where. */
+static void remedies(void)
+{
+	static const int status[] = { 1, 2, 4, 5, 8, 9, 10, 11, 12, 13 };
+	static const struct {
+		enum rnotify_call call;
+		int err;
+	} failed[] = {
+		{ RNOTIFY_CALL_OPEN, -ENOENT }, { RNOTIFY_CALL_OPEN, -EACCES },
+		{ RNOTIFY_CALL_REGISTER, -EINVAL },
+		{ RNOTIFY_CALL_REGISTER, -EBADF },
+		{ RNOTIFY_CALL_REGISTER, -EACCES },
+		{ RNOTIFY_CALL_REGISTER, -EFAULT },
+		{ RNOTIFY_CALL_SHARE, -ENOENT },
+		{ RNOTIFY_CALL_SHARE, -ERANGE },
+		{ RNOTIFY_CALL_SHARE, -EACCES },
+		{ RNOTIFY_CALL_SHARE, -EMFILE },
+		{ RNOTIFY_CALL_SHARE, -ENOTCONN },
+		{ RNOTIFY_CALL_SHARE, -EMSGSIZE },
+		{ RNOTIFY_CALL_LISTEN, -EADDRINUSE },
+		{ RNOTIFY_CALL_LISTEN, -EADDRNOTAVAIL },
+		{ RNOTIFY_CALL_LISTEN, -EAFNOSUPPORT },
+		{ RNOTIFY_CALL_LISTEN, -ENOSPC },
+		{ RNOTIFY_CALL_CONNECT, -EINVAL },
+		{ RNOTIFY_CALL_CONNECT, -EAFNOSUPPORT },
+		{ RNOTIFY_CALL_CONNECT, -ENETUNREACH },
+		{ RNOTIFY_CALL_CONNECT, -EADDRNOTAVAIL },
+		{ RNOTIFY_CALL_CONNECT, -ENODEV },
+		{ RNOTIFY_CALL_CONNECT, -ENOSPC },
+		{ RNOTIFY_CALL_ACCEPT, -ENOENT },
+		{ RNOTIFY_CALL_ACCEPT, -EINVAL },
+		{ RNOTIFY_CALL_ACCEPT, -EISCONN },
+		{ RNOTIFY_CALL_ACCEPT, -ENOTCONN },
+		{ RNOTIFY_CALL_ACCEPT, -ENOSPC },
+		{ RNOTIFY_CALL_POST, -ENOENT }, { RNOTIFY_CALL_POST, -ERANGE },
+		{ RNOTIFY_CALL_POST, -EACCES }, { RNOTIFY_CALL_POST, -EMSGSIZE },
+		{ RNOTIFY_CALL_POST, -ENOTCONN },
+		{ RNOTIFY_CALL_POST, -ESHUTDOWN },
+		{ RNOTIFY_CALL_POST, -EAGAIN },
+		{ RNOTIFY_CALL_POST, -ETIMEDOUT },
+	};
+	char buf[1024];
+	unsigned int i;
+
+	for (i = 0; i < sizeof(failed) / sizeof(failed[0]); i++) {
+		rnotify_explain_errno(NULL, failed[i].call, failed[i].err, buf,
+				      sizeof(buf));
+		CHECK(strstr(buf, ". "));
+	}
+	for (i = 0; i < sizeof(status) / sizeof(status[0]); i++)
+		CHECK(strstr(down(RNOTIFY_REASON_TRANSPORT, -EIO,
+				  (unsigned int)status[i], 1),
+			     "vendor code 0x1. "));
+	for (i = RNOTIFY_REASON_PEER_EXIT; i <= RNOTIFY_REASON_VERSION; i++)
+		if (i != RNOTIFY_REASON_REJECTED)
+			CHECK(strchr(strstr(down(i, 0, 0, 0), "connecting."),
+				     ' '));
 }
 
 static void operations(void)
@@ -145,6 +229,8 @@ int main(void)
 {
 	return tap_run("a word for each number", words) +
 		tap_run("ends of endpoints", ends) +
+		tap_run("what a peer's GOODBYE says", goodbyes) +
+		tap_run("a remedy for each failure", remedies) +
 		tap_run("failed operations", operations) +
 		tap_run("failed calls", calls) +
 		tap_run("small buffers", small_buffers);
