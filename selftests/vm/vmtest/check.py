@@ -130,8 +130,7 @@ def vm_task(kernel, programs, long):
 
 def two_vm_options(item):
     """Options of rvm for one script."""
-    cmd = ["--add", os.path.join(paths.ROOT, "selftests", "two_vm", "transfer.sh"),
-           "--limit", item.directives.get("limit", str(job.LIMIT_SECONDS))]
+    cmd = ["--limit", item.directives.get("limit", str(job.LIMIT_SECONDS))]
     if item.directives.get("file"):
         cmd += ["--add-a", demo_file() + "=t/file.deb"]
     for option in ("mtu", "memory", "smp"):

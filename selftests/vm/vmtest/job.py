@@ -2,6 +2,7 @@
 """A job: programs to run in one guest, or one script to run in two.  Puts the
 guests together, runs sessions until every program had its turn, and judges."""
 
+import glob
 import os
 import queue
 import re
@@ -124,7 +125,10 @@ class Job:
             arch.file("t/rnotify_floor.ko", self.kernel.floor)
         for item in items:
             initramfs.add_program(arch, "t/" + os.path.basename(item.host), item.host, 0o755)
-        for host, guest in _installed() + self.files + self.files_of.get(role, []):
+        files = _installed() + self.files + self.files_of.get(role, [])
+        if self.two:
+            files += _two_vm_parts()
+        for host, guest in files:
             if guest not in arch:
                 initramfs.add_program(arch, guest, host)
         return arch.bytes()
@@ -229,6 +233,17 @@ def _installed():
             elif name.startswith("librnotify.so."):
                 found.append((path, "usr/lib/" + name))
     return found
+
+
+def _two_vm_parts():
+    """What scripts for two guests share: in /t the files that they source, and the
+    compiled programs, if built."""
+    scripts = glob.glob(os.path.join(paths.ROOT, "selftests", "two_vm", "*.sh"))
+    built = glob.glob(os.path.join(paths.BUILD, "selftests", "two_vm", "*"))
+    return [(p, "t/" + os.path.basename(p))
+            for p in sorted(scripts) if not os.access(p, os.X_OK)] + \
+           [(p, "t/" + os.path.basename(p))
+            for p in sorted(built) if initramfs.is_elf(p)]
 
 
 def build_kernel_module(kernel, target="modules"):

@@ -46,6 +46,23 @@ class Guest:
         self.question = None        # (name, time) of a vm-sync not answered yet
 
 
+def _cable(machine, up):
+    """The network cable of one of two guests."""
+    return machine.qmp("set_link", name="n0", up=up)
+
+
+def _freeze(machine):
+    """Stop a guest.  Packets to it are lost, as at a switch: if they were kept, the
+    other guest's QEMU would come to wait for room in the socket, and with it the guest.
+    The cable first: what QEMU holds for a stopped guest keeps it from reading on."""
+    return (machine.role == "one" or _cable(machine, False)) and machine.qmp("stop")
+
+
+def _thaw(machine):
+    """Let it go on."""
+    return (machine.role == "one" or _cable(machine, True)) and machine.qmp("cont")
+
+
 class Session:
     """Runs guests to their end."""
 
@@ -194,17 +211,17 @@ class Session:
             return "fail no such guest"
         machine = target.machine
         if action == "stop":
-            done = machine.qmp("stop")
+            done = _freeze(machine)
             if rest:
-                self._later(float(rest[0]), lambda: machine.qmp("cont"))
+                self._later(float(rest[0]), lambda: _thaw(machine))
                 target.deadline += float(rest[0])
         elif action == "cont":
-            done = machine.qmp("cont")
+            done = _thaw(machine)
         elif action == "quit":
             target.dead_by_request = True
             done = machine.qmp("quit")
         elif action == "link" and rest and rest[0] in ("on", "off"):
-            done = machine.qmp("set_link", name="n0", up=rest[0] == "on")
+            done = _cable(machine, rest[0] == "on")
         else:
             return "fail what is '" + action + "'?"
         return "ok" if done else "fail"
