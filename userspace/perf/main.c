@@ -278,8 +278,10 @@ static int serve(const struct options *opt)
 			return serve_client(fd);
 		/* A client that fails takes only its own process along. */
 		pid = fork();
-		if (!pid)
+		if (!pid) {
+			close(listener);
 			_exit(serve_client(fd));
+		}
 		if (pid < 0)
 			fail("fork: %s", strerror(errno));
 		close(fd);

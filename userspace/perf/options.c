@@ -8,9 +8,6 @@
 
 #include "options.h"
 
-#define SIZE_MAX_BYTES (64u << 20)
-#define COUNT_MAX 100000000u
-
 static const char usage[] =
 "rnotify perf [options] [HOST[:PORT] | --server [ADDRESS][:PORT]]\n"
 "\n"
@@ -152,7 +149,7 @@ static bool add_size(struct options *opt, const char *word)
 {
 	uint64_t n;
 
-	return parse_size(word, 0, SIZE_MAX_BYTES, &n) &&
+	return parse_size(word, 0, LIMIT_SIZE, &n) &&
 		list_add(&opt->sizes, (uint32_t)n);
 }
 
@@ -160,7 +157,7 @@ static bool add_batch(struct options *opt, const char *word)
 {
 	uint64_t n;
 
-	return parse_number(word, 4096, &n) && n &&
+	return parse_number(word, LIMIT_BATCH, &n) && n &&
 		list_add(&opt->batches, (uint32_t)n);
 }
 
@@ -168,7 +165,7 @@ static bool add_endpoints(struct options *opt, const char *word)
 {
 	uint64_t n;
 
-	return parse_number(word, 65536, &n) && n &&
+	return parse_number(word, LIMIT_ENDPOINTS, &n) && n &&
 		list_add(&opt->endpoints, (uint32_t)n);
 }
 
@@ -242,16 +239,16 @@ static bool take_option(struct options *opt, int c)
 	case 't': case 'w': case 's': case 'b': case 'e':
 		return take_list(opt, c);
 	case 'W':
-		return number32(optarg, 1, 16384, &opt->window);
+		return number32(optarg, 1, LIMIT_WINDOW, &opt->window);
 	case 'n':
-		return parse_number(optarg, COUNT_MAX, &opt->iterations) &&
+		return parse_number(optarg, LIMIT_ITERATIONS, &opt->iterations) &&
 			opt->iterations;
 	case OPT_WARMUP:
-		return parse_number(optarg, COUNT_MAX, &opt->warmup);
+		return parse_number(optarg, LIMIT_ITERATIONS, &opt->warmup);
 	case 'r':
 		return parse_number(optarg, 1000, &opt->repeat) && opt->repeat;
 	case OPT_SPIN:
-		return number32(optarg, 0, 1000, &opt->spin_us);
+		return number32(optarg, 0, LIMIT_SPIN_US, &opt->spin_us);
 	case OPT_INLINE:
 		return number32(optarg, 0, RNOTIFY_INLINE_MAX,
 				&opt->inline_max);

@@ -20,6 +20,13 @@
 #include "common.h"
 
 #define NAME_SIZE 16
+/* What may be asked for, on the command line or by the other end. */
+#define LIMIT_SIZE (64u << 20)
+#define LIMIT_BATCH 4096u
+#define LIMIT_WINDOW 16384u
+#define LIMIT_ENDPOINTS 65536u
+#define LIMIT_ITERATIONS 100000000u
+#define LIMIT_SPIN_US 1000u
 #define INLINE_BEST UINT32_MAX
 
 enum mode {

@@ -157,11 +157,14 @@ static int server_link(int control, const struct run *run,
 		       const union address *addr, struct end_result *mine)
 {
 	const struct transport *t = transport_find(run->transport);
-	struct link *link = t ? t->open(run, true) : NULL;
+	struct link *link;
 	int ret;
 
+	if (!t || !(t->waits & WAIT_BIT(run->wait)))
+		return fail("the other end talks nonsense");
+	link = t->open(run, true);
 	if (!link)
-		return t ? EXIT_FAILED : fail("no such transport");
+		return EXIT_FAILED;
 	ret = server_accept(control, link, addr, mine);
 	if (!ret && run->mode != MODE_CONNECT)
 		ret = engine_server(link, mine);
@@ -171,12 +174,23 @@ static int server_link(int control, const struct run *run,
 	return ret;
 }
 
+static bool within(uint64_t n, uint64_t min, uint64_t max)
+{
+	return n >= min && n <= max;
+}
+
 /* What comes from another program must not make this one fall over. */
 static bool run_is_sane(const struct run *run)
 {
 	return memchr(run->transport, 0, sizeof(run->transport)) &&
 		run->mode < NR_MODES && run->wait < NR_WAITS &&
-		run->endpoints && run->window && run->batch;
+		within(run->size, 0, LIMIT_SIZE) &&
+		within(run->batch, 1, LIMIT_BATCH) &&
+		within(run->window, 1, LIMIT_WINDOW) &&
+		within(run->endpoints, 1, LIMIT_ENDPOINTS) &&
+		within(run->spin_us, 0, LIMIT_SPIN_US) &&
+		within(run->warmup, 0, LIMIT_ITERATIONS) &&
+		within(run->iterations, 1, LIMIT_ITERATIONS);
 }
 
 int session_serve(int control, const union address *addr, bool guarded)
