@@ -85,6 +85,7 @@ struct rnotify_notice {
  * @waiters: of &struct rnotify_waiter (protected by @lock)
  * @min_events: moderation: wake at so many (protected by @lock)
  * @max_delay_ns: moderation: or so long after the first (protected by @lock)
+ * @wake_due: moderation: sleepers are still to be told (protected by @lock)
  * @wake_timer: for @max_delay_ns
  * @spin_ns: what WAIT spins at present; see wait.c (racy by intent)
  * @eventfd: signalled at empty → non-empty (RCU; writers hold setup_mutex)
@@ -113,6 +114,7 @@ struct rnotify_ring {
 	struct list_head waiters;
 	u32 min_events;
 	u64 max_delay_ns;
+	bool wake_due;
 	struct hrtimer wake_timer;
 	u64 spin_ns;
 	struct eventfd_ctx __rcu *eventfd;

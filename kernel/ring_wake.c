@@ -7,7 +7,8 @@
  * are woken when it turns from empty to non-empty, as seen after a full barrier
  * (H). Two exceptions: WAIT for more than one event (@wait_more), and
  * moderation, which puts the wake-up off until enough events are there, or
- * enough time has passed. Moderation never hides an event from whoever looks.
+ * enough time has passed (@wake_due meanwhile). Moderation never hides an event
+ * from whoever looks, and nobody is told twice of one turn to non-empty.
  */
 #include <linux/eventfd.h>
 #include <linux/poll.h>
@@ -93,6 +94,7 @@ static void wake_sleepers(struct rnotify_ring *ring)
 
 static void wake_now(struct rnotify_ring *ring)
 {
+	ring->wake_due = false;
 	rnotify_eventfd_notify(&ring->eventfd);
 	wake_sleepers(ring);
 }
@@ -102,9 +104,20 @@ static enum hrtimer_restart wake_timer_fn(struct hrtimer *timer)
 	struct rnotify_ring *ring = container_of(timer, struct rnotify_ring,
 						 wake_timer);
 
-	if (rnotify_ring_pending(ring))
+	spin_lock(&ring->lock);
+	/* Not if it was armed anew, for a later event, while we got here. */
+	if (ring->wake_due && !hrtimer_is_queued(timer) &&
+	    rnotify_ring_pending(ring))
 		wake_now(ring);
+	spin_unlock(&ring->lock);
 	return HRTIMER_NORESTART;
+}
+
+static void wake_later(struct rnotify_ring *ring)
+{
+	ring->wake_due = true;
+	hrtimer_start(&ring->wake_timer, ns_to_ktime(ring->max_delay_ns),
+		      HRTIMER_MODE_REL_SOFT);
 }
 
 static void call_waiters(struct rnotify_ring *ring, u32 used, bool last)
@@ -130,19 +143,15 @@ static void call_waiters(struct rnotify_ring *ring, u32 used, bool last)
 void rnotify_ring_wake(struct rnotify_ring *ring, u32 used,
 		       const struct rnotify_event *ev)
 {
-	bool moderated = ring->min_events > 1;
+	bool later = ring->min_events > 1 && deferrable(ev);
 
 	lockdep_assert_held(&ring->lock);
-	if (moderated && deferrable(ev)) {
-		if (used == 1)
-			hrtimer_start(&ring->wake_timer,
-				      ns_to_ktime(ring->max_delay_ns),
-				      HRTIMER_MODE_REL_SOFT);
-		else if (used == ring->min_events)
-			wake_now(ring);
-	} else if (used == 1 || moderated) {
+	if (used == 1 && later)
+		wake_later(ring);
+	else if (used == 1)
 		wake_now(ring);
-	}
+	else if (ring->wake_due && (!later || used >= ring->min_events))
+		wake_now(ring);
 	if (atomic_read(&ring->wait_more))
 		wake_sleepers(ring);
 	if (!list_empty(&ring->waiters))
@@ -170,7 +179,8 @@ int rnotify_ring_moderate(struct rnotify_ring *ring,
 	ring->min_events = arg->min_events;
 	ring->max_delay_ns = arg->max_delay_ns;
 	/* Whoever sleeps under the old rule looks once more. */
-	wake_sleepers(ring);
+	if (ring->wake_due)
+		wake_now(ring);
 	spin_unlock_bh(&ring->lock);
 	return 0;
 }

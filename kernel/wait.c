@@ -27,36 +27,68 @@ static bool spin_until(struct rnotify_ring *ring,
 	return false;
 }
 
+/**
+ * struct sleeper - a WAIT that sleeps
+ * @wait: in rnotify_ring.wq
+ * @ring: ring
+ * @arg: what it waits for
+ */
+struct sleeper {
+	struct wait_queue_entry wait;
+	struct rnotify_ring *ring;
+	const struct rnotify_wait *arg;
+};
+
+static bool enough(const struct sleeper *sleeper)
+{
+	return rnotify_ring_enough(sleeper->ring, sleeper->arg->min_events,
+				   sleeper->arg->flags);
+}
+
+/* Who waits for many events is not woken by each of them. */
+static int sleeper_wake(struct wait_queue_entry *wait, unsigned int mode,
+			int sync, void *key)
+{
+	if (!enough(container_of(wait, struct sleeper, wait)))
+		return 0;
+	return default_wake_function(wait, mode, sync, key);
+}
+
+static int sleep_through(const struct sleeper *sleeper)
+{
+	bool forever = sleeper->arg->timeout_ns < 0;
+	ktime_t expires = forever ? KTIME_MAX :
+				    ns_to_ktime(sleeper->arg->timeout_ns);
+
+	for (;;) {
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (enough(sleeper))
+			return 0;
+		if (signal_pending(current))
+			return -ERESTARTNOHAND;
+		if (!schedule_hrtimeout(forever ? NULL : &expires,
+					HRTIMER_MODE_ABS))
+			return enough(sleeper) ? 0 : -ETIME;
+	}
+}
+
 static int sleep_until(struct rnotify_ring *ring,
 		       const struct rnotify_wait *arg)
 {
-	bool forever = arg->timeout_ns < 0;
-	ktime_t expires = forever ? KTIME_MAX : ns_to_ktime(arg->timeout_ns);
-	DECLARE_WAITQUEUE(wait, current);
+	struct sleeper sleeper = {
+		.ring = ring,
+		.arg = arg,
+	};
 	int ret;
 
+	init_waitqueue_func_entry(&sleeper.wait, sleeper_wake);
+	sleeper.wait.private = current;
 	if (arg->min_events > 1)
 		atomic_inc(&ring->wait_more);
-	add_wait_queue(&ring->wq, &wait);
-	for (;;) {
-		set_current_state(TASK_INTERRUPTIBLE);
-		ret = 0;
-		if (rnotify_ring_enough(ring, arg->min_events, arg->flags))
-			break;
-		ret = -ERESTARTNOHAND;
-		if (signal_pending(current))
-			break;
-		ret = -ETIME;
-		if (!schedule_hrtimeout(forever ? NULL : &expires,
-					HRTIMER_MODE_ABS)) {
-			if (rnotify_ring_enough(ring, arg->min_events,
-						arg->flags))
-				ret = 0;
-			break;
-		}
-	}
+	add_wait_queue(&ring->wq, &sleeper.wait);
+	ret = sleep_through(&sleeper);
 	__set_current_state(TASK_RUNNING);
-	remove_wait_queue(&ring->wq, &wait);
+	remove_wait_queue(&ring->wq, &sleeper.wait);
 	if (arg->min_events > 1)
 		atomic_dec(&ring->wait_more);
 	return ret;
