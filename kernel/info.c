@@ -72,6 +72,8 @@ static void info_locked(struct rnotify_ep *ep,
 	info->tx_confirmed = ep->tx_confirmed;
 	info->tx_bytes = ep->tx_bytes;
 	info->sq_high = ep->sq_high;
+	/* All receives are posted, but for the moment in which one is handled. */
+	info->cq_high = ep->sq_high + ep->rq_size;
 	info->eagain = ep->eagain;
 }
 

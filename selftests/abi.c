@@ -243,7 +243,7 @@ VARIANT(moderate, MODERATE, rnotify_moderate,
 	.reserved = { OFF(rnotify_moderate, reserved) });
 VARIANT(info, ENDPOINT_INFO, rnotify_endpoint_info,
 	.fill = fill_info,
-	.out = { SPAN(rnotify_endpoint_info, state, rx_stale) });
+	.out = { SPAN(rnotify_endpoint_info, state, reserved) });
 
 FIXTURE_SETUP(abi)
 {

@@ -396,4 +396,31 @@ TEST_F(flow, P1_info_counts)
 	rnt_settle(&self->p, true);
 }
 
+/* A batch of four takes four places at once, and each arrival takes a receive. */
+TEST_F(flow, P2_high_water_marks)
+{
+	struct rnotify_endpoint_info ia, ib;
+	struct rnotify_op ops[4];
+	unsigned int done;
+
+	rnt_pair_open(&self->p, &self->a, &self->b, &depth4, &depth4);
+	rnt_info(&self->a, self->p.ea, &ia);
+	ASSERT_GE(4, ia.sq_high);
+	ASSERT_EQ(ia.rq_size, ia.rq_low);
+	for (unsigned int i = 0; i < 4; i++)
+		ops[i] = rnt_op_notify(self->p.ea, i);
+	ASSERT_EQ(0, rnt_post(&self->a, ops, 4, 0, &done, NULL));
+	ASSERT_EQ(4, done);
+	rnt_expect_imms(&self->b, self->p.eb, 0, 4);
+	rnt_settle(&self->p, true);
+	rnt_info(&self->a, self->p.ea, &ia);
+	rnt_info(&self->b, self->p.eb, &ib);
+	ASSERT_LE(4, ia.sq_high);
+	ASSERT_GE(ia.sq_size, ia.sq_high);
+	ASSERT_GT(ib.rq_size, ib.rq_low);
+	ASSERT_LT(0, ib.rq_low);
+	ASSERT_EQ(ia.sq_high + ia.rq_size, ia.cq_high);
+	ASSERT_GE(ia.cq_size, ia.cq_high);
+}
+
 TEST_HARNESS_MAIN

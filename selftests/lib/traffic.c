@@ -110,6 +110,7 @@ static void check_queues(const struct rnotify_endpoint_info *i)
 	rnt_check(i->sq_high <= i->sq_size);
 	rnt_check(i->rq_low >= 1 && i->rq_low <= i->rq_size);
 	rnt_check(i->cq_size >= i->sq_size + i->rq_size);
+	rnt_check(i->cq_high <= i->cq_size);
 }
 
 void rnt_settle_(const struct rnt_pair *p, bool consumed)

@@ -558,6 +558,10 @@ enum rnotify_endpoint_state {
  * @rx_slotted: out: those that rules sent to slot tables
  * @rx_dropped: out: those that rules dropped
  * @rx_stale: out: those that were of an old generation, and so dropped
+ * @cq_high: out: most entries of the completion queue that were spoken for at
+ *	once: each work request holds one from its post until its completion was
+ *	handled; never more than @cq_size
+ * @reserved: out: 0
  */
 struct rnotify_endpoint_info {
 	__u32 size;
@@ -593,6 +597,8 @@ struct rnotify_endpoint_info {
 	__u64 rx_slotted;
 	__u64 rx_dropped;
 	__u64 rx_stale;
+	__u32 cq_high;
+	__u32 reserved;
 };
 
 #endif /* _UAPI_LINUX_RNOTIFY_H */
