@@ -37,6 +37,16 @@ check() {
 	fi
 }
 
+# awaits COMMAND...: until it succeeds, for a minute (more on slow machines)
+awaits() {
+	awaits_left=$((RNOTIFY_SLOW * 600))
+	until "$@"; do
+		awaits_left=$((awaits_left - 1))
+		[ $awaits_left -gt 0 ] || return 1
+		sleep 0.1
+	done
+}
+
 # At the end of a script: exit status as the results say
 finish() {
 	[ "$TAP_FAILED" = 0 ]
