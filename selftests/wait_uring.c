@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * io_uring on a context: POLL_ADD, single and multishot, READ and READ_MULTISHOT
- * (FAULTS 14, 15).
+ * (FAULTS 15).
  *
  * rvm: limit=60
  */
@@ -346,132 +346,6 @@ TEST_F(uring, P1_read_multishot)
 			submit_read_multishot(self);
 	}
 	ASSERT_EQ(total, seen);
-}
-
-/*
- * ---- ping-pong -------------------------------------------------------------
- */
-
-FIXTURE(uring_ping)
-{
-	struct rnt_ctx c;
-	__u32 endpoint;
-	__u16 port;
-	pid_t child;
-	struct io_uring ring;
-	struct rnotify_event got;
-	bool armed;
-	unsigned int seed;
-};
-
-FIXTURE_VARIANT(uring_ping)
-{
-	enum { SINGLE, MULTI, READ } style;
-};
-
-FIXTURE_VARIANT_ADD(uring_ping, poll_single) { .style = SINGLE };
-FIXTURE_VARIANT_ADD(uring_ping, poll_multishot) { .style = MULTI };
-FIXTURE_VARIANT_ADD(uring_ping, read) { .style = READ };
-
-FIXTURE_SETUP(uring_ping)
-{
-	rnt_init(&self->c, 256, 0);
-	rnt_listen(&self->c, rnt_addr4(), &self->port, 1);
-}
-
-FIXTURE_TEARDOWN(uring_ping)
-{
-	rnt_close(&self->c);
-}
-
-static void think(unsigned int *seed)
-{
-	unsigned int r = rand_r(seed);
-
-	if (r % 4 == 0)
-		for (uint64_t end = rnt_now_ns() + r / 4 % 100000;
-		     rnt_now_ns() < end;)
-			;
-}
-
-static void next_event(FIXTURE_DATA(uring_ping) *self, int style,
-		       struct rnotify_event *ev)
-{
-	const struct rnotify_event *in_ring;
-	struct io_uring_cqe cqe;
-
-	for (;;) {
-		if (style == READ) {
-			submit_read(&self->ring, self->c.fd, ev, sizeof(*ev));
-			expect_cqe(&self->ring, &cqe);
-			rnt_check_eq(64, cqe.res);
-			return;
-		}
-		in_ring = rnt_peek(&self->c);
-		if (in_ring) {
-			*ev = *in_ring;
-			rnt_consume(&self->c, 1);
-			return;
-		}
-		think(&self->seed);
-		if (style == SINGLE || !self->armed)
-			submit_poll(&self->ring, self->c.fd, style == MULTI);
-		expect_cqe(&self->ring, &cqe);
-		rnt_check(cqe.res > 0 && cqe.res & POLLIN);
-		self->armed = cqe.flags & IORING_CQE_F_MORE;
-	}
-}
-
-static void ping_open(FIXTURE_DATA(uring_ping) *self)
-{
-	self->child = rnt_fork();
-	if (self->child) {
-		self->endpoint = rnt_request(&self->c, NULL);
-		rnt_check_eq(0, rnt_accept(&self->c, self->endpoint, NULL, 0));
-	} else {
-		close(self->c.fd);
-		rnt_init(&self->c, 256, 0);
-		self->endpoint = rnt_connect(&self->c, rnt_addr4(), self->port,
-					     NULL, 0);
-	}
-	rnt_expect(&self->c, self->endpoint, RNOTIFY_EVENT_ESTABLISHED, NULL);
-	rnt_check_eq(0, io_uring_queue_init(8, &self->ring, 0));
-	self->seed = rnt_now_ns();
-}
-
-TEST_F_TIMEOUT(uring_ping, P7_ping_pong, RNT_TIMEOUT(40))
-{
-	unsigned int rounds = rnt_count(2400);
-	uint64_t start, ns, longest = 0;
-	struct rnotify_event ev;
-	struct rnotify_op op;
-
-	ping_open(self);
-	for (unsigned int i = 0; i < rounds; i++) {
-		start = rnt_now_ns();
-		op = rnt_op_notify(self->endpoint, i);
-		if (self->child)
-			rnt_post1(&self->c, &op);
-		next_event(self, variant->style, &ev);
-		rnt_check_eq(RNOTIFY_EVENT_NOTIFY, ev.type);
-		rnt_check_eq(i, ev.notify.imm);
-		if (!self->child)
-			rnt_post1(&self->c, &op);
-		ns = rnt_now_ns() - start;
-		longest = ns > longest ? ns : longest;
-		think(&self->seed);
-	}
-	if (!self->child) {
-		next_event(self, variant->style, &ev);
-		rnt_check_eq(RNOTIFY_EVENT_DISCONNECTED, ev.type);
-		_exit(0);
-	}
-	TH_LOG("%u rounds, longest %llu us", rounds,
-	       (unsigned long long)longest / 1000);
-	ASSERT_GT(1e9 * rnt_slow(), longest);
-	ASSERT_EQ(0, rnt_disconnect(&self->c, self->endpoint));
-	rnt_join(self->child);
-	io_uring_queue_exit(&self->ring);
 }
 
 TEST_HARNESS_MAIN

@@ -55,6 +55,9 @@ uint64_t rnt_deadline(unsigned int ms);	/* now plus ms, scaled */
 int rnt_left_ms(uint64_t deadline);	/* for poll(): at least 0 */
 int rnt_seconds(int seconds);		/* scaled, for test timeouts */
 unsigned int rnt_count(unsigned int n);	/* rounds: fewer on slow kernels */
+bool rnt_long(void);			/* make check-long, not on debug kernels */
+/* rnt_count(n), or exactly so many in make check-long */
+unsigned int rnt_rounds(unsigned int n, unsigned int n_long);
 void rnt_sleep_us(unsigned int us);	/* think time of a test, not a wait */
 
 /*
@@ -63,6 +66,8 @@ void rnt_sleep_us(unsigned int us);	/* think time of a test, not a wait */
  * computed when the program starts.
  */
 #define RNT_TIMEOUT(seconds)	rnt_seconds(seconds)
+#define RNT_TIMEOUT_LONG(seconds, seconds_long) \
+	rnt_seconds(rnt_long() ? (seconds_long) : (seconds))
 #ifdef TEST_TIMEOUT_DEFAULT
 #undef TEST_TIMEOUT_DEFAULT
 #define TEST_TIMEOUT_DEFAULT	RNT_TIMEOUT(30)

@@ -81,6 +81,16 @@ unsigned int rnt_count(unsigned int n)
 	return scaled ? scaled : 1;
 }
 
+bool rnt_long(void)
+{
+	return getenv("RNOTIFY_LONG") && rnt_slow() < 10;
+}
+
+unsigned int rnt_rounds(unsigned int n, unsigned int n_long)
+{
+	return rnt_long() ? n_long : rnt_count(n);
+}
+
 void rnt_sleep_us(unsigned int us)
 {
 	struct timespec ts = { us / 1000000, us % 1000000 * 1000L };
