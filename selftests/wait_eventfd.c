@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * RNOTIFY_IOCTL_EVENTFD: one signal for each time that the ring turns from empty
- * to non-empty (FAULTS 17).
+ * to non-empty, or that an endpoint's share of it does (FAULTS 17).
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -179,6 +179,111 @@ TEST_F(eventfd, overflow)
 		rnt_consume(&self->b, 1);
 	}
 	rnt_settle(&self->p, true);
+}
+
+/*
+ * ---- of one endpoint -----------------------------------------------------
+ */
+
+static int set_endpoint_eventfd(struct rnt_ctx *c, __u32 endpoint, int fd)
+{
+	struct rnotify_eventfd arg = {
+		.size = sizeof(arg), .fd = fd, .endpoint_id = endpoint,
+	};
+
+	return rnt_ioctl(c->fd, RNOTIFY_IOCTL_EVENTFD, &arg);
+}
+
+static void bell_of(FIXTURE_DATA(eventfd) *self, const struct rnt_pair *p)
+{
+	__u32 want = rnt_pending(&self->b) + 1;
+	struct rnotify_op op = rnt_op_notify(p->ea, 0);
+
+	rnt_post1(&self->a, &op);
+	rnt_check_eq(0, rnt_wait(&self->b, want, rnt_deadline(RNT_PATIENCE_MS),
+				 0, NULL));
+}
+
+/* Only its own traffic counts, and each turn to unconsumed once. */
+TEST_F(eventfd, endpoint_alone)
+{
+	struct rnotify_op op;
+	struct rnt_pair q;
+
+	rnt_pair_more(&self->p, &q);
+	ASSERT_EQ(0, set_endpoint_eventfd(&self->b, q.eb, self->efd));
+	bell_of(self, &self->p);
+	/* its own, but neither NOTIFY nor MESSAGE */
+	op = rnt_op_notify(q.eb, 1);
+	op.flags = RNOTIFY_OP_F_SIGNALED;
+	rnt_post1(&self->b, &op);
+	rnt_expect_tx(&self->b, q.eb, 0, 0, NULL);
+	ASSERT_EQ(0, signals(self->efd));
+	for (int i = 0; i < 20; i++) {
+		bell_of(self, &q);
+		await_signal(self->efd);
+		bell_of(self, &q);
+		bell_of(self, &self->p);
+		ASSERT_EQ(1, signals(self->efd));
+		rnt_consume(&self->b, rnt_pending(&self->b));
+	}
+	ASSERT_EQ(0, set_endpoint_eventfd(&self->b, q.eb, -1));
+	bell_of(self, &q);
+	ASSERT_EQ(0, signals(self->efd));
+}
+
+TEST_F(eventfd, endpoint_one_per_transition)
+{
+	unsigned int rounds = rnt_count(1500), sum = 0, seed = rnt_now_ns();
+
+	ASSERT_EQ(0, set_endpoint_eventfd(&self->b, self->p.eb, self->efd));
+	for (unsigned int i = 0; i < rounds; i++) {
+		bells(self, 1 + rand_r(&seed) % 8);
+		rnt_consume(&self->b, rnt_pending(&self->b));
+		sum += signals(self->efd);
+	}
+	/* the last comes with the event, maybe a moment after it */
+	if (sum < rounds)
+		await_signal(self->efd);
+	sum += signals(self->efd);
+	ASSERT_EQ(rounds, sum);
+}
+
+/* Its end is told, whether there are unconsumed events or not. */
+TEST_F(eventfd, P7_endpoint_ends)
+{
+	struct rnt_pair q;
+
+	for (int i = 0; i < 2; i++) {
+		rnt_pair_more(&self->p, &q);
+		ASSERT_EQ(0, set_endpoint_eventfd(&self->b, q.eb, self->efd));
+		if (i) {
+			bell_of(self, &q);
+			await_signal(self->efd);
+			ASSERT_EQ(1, signals(self->efd));
+		}
+		rnt_destroy(&self->a, q.ea);
+		await_signal(self->efd);
+		rnt_down(&self->b, q.eb, RNOTIFY_REASON_PEER_CLOSE, NULL);
+		ASSERT_EQ(1, signals(self->efd));
+		rnt_destroy(&self->b, q.eb);
+		ASSERT_EQ(-ENOENT, set_endpoint_eventfd(&self->b, q.eb,
+							self->efd));
+	}
+}
+
+TEST_F(eventfd, endpoint_set_when_not_empty)
+{
+	bell_of(self, &self->p);
+	ASSERT_EQ(0, set_endpoint_eventfd(&self->b, self->p.eb, self->efd));
+	ASSERT_EQ(1, signals(self->efd));
+	rnt_consume(&self->b, 1);
+	ASSERT_EQ(0, set_endpoint_eventfd(&self->b, self->p.eb, self->efd));
+	ASSERT_EQ(0, signals(self->efd));
+	ASSERT_EQ(-ENOENT, set_endpoint_eventfd(&self->b, 9999, self->efd));
+	ASSERT_EQ(-ENOENT, set_endpoint_eventfd(&self->b, self->p.listener,
+						self->efd));
+	ASSERT_EQ(-EBADF, set_endpoint_eventfd(&self->b, self->p.eb, 9999));
 }
 
 struct swapper {
