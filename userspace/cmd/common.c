@@ -55,6 +55,12 @@ int bad_usage(const char *usage, const char *fmt, ...)
 	return EXIT_USAGE;
 }
 
+int bad_value(const char *usage, const char *option, const char *value,
+	      const char *range)
+{
+	return bad_usage(usage, "--%s: '%s' is not %s", option, value, range);
+}
+
 int next_option(int argc, char **argv, const char *letters,
 		const struct option *options, const char *usage, int *status)
 {

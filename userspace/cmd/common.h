@@ -50,6 +50,10 @@ int next_option(int argc, char **argv, const char *letters,
 int bad_usage(const char *usage, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* The same, for the value of an option: what it should have been. */
+int bad_value(const char *usage, const char *option, const char *value,
+	      const char *range);
+
 /* "4096", "256K", "4M", "1G" */
 bool parse_size(const char *text, uint64_t min, uint64_t max, uint64_t *size);
 bool parse_number(const char *text, uint64_t max, uint64_t *n);

@@ -80,6 +80,8 @@ int dial(struct rnotify *ctx, const char *where, const struct hello *request,
 	ret = rnotify_resolve(where, DEFAULT_PORT, &dst);
 	if (ret)
 		return fail_call(ctx, RNOTIFY_CALL_RESOLVE, ret, where);
+	if (!dst.port)
+		return fail("%s: nothing can be reached at port 0", where);
 	ret = rnotify_connect(ctx, &dst, &attr, endpoint);
 	if (ret)
 		return fail_call(ctx, RNOTIFY_CALL_CONNECT, ret, where);

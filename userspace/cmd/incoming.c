@@ -3,7 +3,8 @@
  * rnotify command - one file on its way in.
  *
  * NONE -> ACCEPTED -> RUNNING -> CLOSING -> NONE; whatever happens, the way to
- * NONE leads over the endpoint's DISCONNECTED event, its last.
+ * NONE leads over the endpoint's DISCONNECTED event, its last. A sender that
+ * goes away before its first block has not used us up.
  */
 #include <stdio.h>
 #include <string.h>
@@ -163,16 +164,36 @@ static void on_end(struct incoming *in)
 	tell_result(in);
 }
 
+/* Has it been a transfer, good or bad? Not if nothing ever came. */
+static bool began(const struct incoming *in)
+{
+	return in->state == INCOMING_CLOSING ||
+	       (in->state == INCOMING_RUNNING && in->blocks);
+}
+
 static void on_down(struct incoming *in, const struct rnotify_event *event)
 {
-	if (in->state == INCOMING_ACCEPTED)
-		fail_event(event, "a sender went away before it began");
-	if (in->state == INCOMING_RUNNING) {
+	if (in->state == INCOMING_RUNNING)
 		stats_stop(&in->stats);
+	if (!began(in)) {
+		fail_event(event, "a sender went away before it began");
+	} else if (in->state == INCOMING_RUNNING) {
 		output_discard(&in->out);
 		fail_event(event, "the sender vanished before the end");
 	}
 	rnotify_moderate(in->ctx, 0, 0);
+	rnotify_destroy(in->ctx, in->endpoint);
+}
+
+void incoming_stop(struct incoming *in)
+{
+	if (in->next.type)
+		refuse(in, in->next.endpoint, STATUS_STOPPED);
+	if (in->state == INCOMING_NONE)
+		return;
+	if (in->state == INCOMING_RUNNING)
+		give_up(in, STATUS_STOPPED);
+	/* Waits until what was posted is there, and the peer told. */
 	rnotify_destroy(in->ctx, in->endpoint);
 }
 
@@ -254,7 +275,7 @@ static void on_notify(struct incoming *in, const struct rnotify_event_notify *n)
 	} else if (n->imm == IMM_END) {
 		on_end(in);
 	} else if (n->imm == IMM_ABORT) {
-		fail("the sender gave up: it could not read its input");
+		fail("the sender gave up before the end; its own message tells why");
 		give_up(in, STATUS_OK);
 	} else {
 		fail("the sender sent an unknown control number, %#x", n->imm);
@@ -280,7 +301,7 @@ void incoming_return_slots(struct incoming *in)
 
 bool incoming_event(struct incoming *in, const struct rnotify_event *event)
 {
-	bool began;
+	bool over;
 
 	switch (event->type) {
 	case RNOTIFY_EVENT_ESTABLISHED:
@@ -294,11 +315,11 @@ bool incoming_event(struct incoming *in, const struct rnotify_event *event)
 		incoming_return_slots(in);
 		break;
 	case RNOTIFY_EVENT_DISCONNECTED:
-		began = in->state != INCOMING_ACCEPTED;
+		over = began(in);
 		on_down(in, event);
 		in->state = INCOMING_NONE;
 		in->endpoint = 0;
-		return began;
+		return over;
 	}
 	return false;
 }

@@ -67,6 +67,8 @@ void incoming_next(struct incoming *in, uint32_t block);
 void incoming_other_down(struct incoming *in, uint32_t endpoint);
 /* Any other event of the endpoint. True: the transfer is over, see complete. */
 bool incoming_event(struct incoming *in, const struct rnotify_event *event);
+/* We are to stop: the sender is told, and the connection closed in order. */
+void incoming_stop(struct incoming *in);
 /* Give slots back to the sender, when there are enough to be worth it. */
 void incoming_return_slots(struct incoming *in);
 

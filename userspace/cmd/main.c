@@ -44,6 +44,15 @@ static int top_option(const char *text)
 	return EXIT_USAGE;
 }
 
+/* getopt_long() begins its complaints with argv[0]. */
+static int run(const struct command *command, int argc, char **argv)
+{
+	static char name[] = "rnotify";
+
+	argv[0] = name;
+	return command->run(argc, argv);
+}
+
 int main(int argc, char **argv)
 {
 	size_t i;
@@ -56,6 +65,6 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
 		if (!strcmp(argv[1], commands[i]->name))
-			return commands[i]->run(argc - 1, argv + 1);
+			return run(commands[i], argc - 1, argv + 1);
 	return top_option(argv[1]);
 }

@@ -16,6 +16,7 @@
 #include "common.h"
 #include "dial.h"
 #include "outgoing.h"
+#include "stop.h"
 
 /* Buffers on top of the slots: one being filled, one waiting for its turn. */
 #define READ_AHEAD 2
@@ -58,8 +59,22 @@ static void buffer_full(struct outgoing *out)
 	out->fill = 0;
 }
 
+static void input_failed(struct outgoing *out)
+{
+	abort_transfer(out);
+	broken(out);
+}
+
 static void input_ended(struct outgoing *out)
 {
+	/* What grew is sent as it is now; what was cut is not what was meant. */
+	if (out->stats.bytes < out->stats.expected) {
+		fail("the input ended after %llu of %llu bytes: it was cut while it was sent",
+		     (unsigned long long)out->stats.bytes,
+		     (unsigned long long)out->stats.expected);
+		input_failed(out);
+		return;
+	}
 	out->eof = true;
 	out->last_len = out->block;
 	if (out->fill) {
@@ -78,8 +93,7 @@ static void input_read(struct outgoing *out)
 		return;
 	if (n < 0) {
 		fail("reading the input: %s", strerror(errno));
-		abort_transfer(out);
-		broken(out);
+		input_failed(out);
 		return;
 	}
 	if (!n) {
@@ -247,18 +261,23 @@ static void events_take(struct outgoing *out)
 
 static void sleep_and_read(struct outgoing *out)
 {
-	struct pollfd fds[2] = {
+	struct pollfd fds[3] = {
 		{ .fd = rnotify_fd(out->ctx), .events = POLLIN },
+		{ .fd = stop_catch(), .events = POLLIN },
 		{ .fd = out->input, .events = POLLIN },
 	};
-	nfds_t n = can_fill(out) ? 2 : 1;
+	nfds_t n = can_fill(out) ? 3 : 2;
 
 	if (poll(fds, n, stats_poll_ms(&out->stats)) <= 0)
 		return;
 	if (fds[0].revents)
 		out->stats.wakeups++;
-	if (n == 2 && fds[1].revents)
+	if (stop_asked()) {
+		fail("stopped before the end");
+		input_failed(out);
+	} else if (n == 3 && fds[2].revents) {
 		input_read(out);
+	}
 }
 
 int outgoing_run(struct outgoing *out)

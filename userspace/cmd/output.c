@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,47 +12,7 @@
 
 #include "common.h"
 #include "output.h"
-
-/* What a signal handler has to remove; "" if nothing. */
-static char unfinished[PATH_MAX];
-
-/* The peer learns of our end from the kernel. */
-static void on_signal(int sig)
-{
-	if (*unfinished)
-		unlink(unfinished);
-	_exit(128 + sig);
-}
-
-/* What is ignored (nohup, background jobs) stays so. */
-static void catch_signal(int sig)
-{
-	struct sigaction action = { .sa_handler = on_signal }, old;
-
-	if (!sigaction(sig, NULL, &old) && old.sa_handler != SIG_IGN)
-		sigaction(sig, &action, NULL);
-}
-
-static void catch_signals(void)
-{
-	catch_signal(SIGINT);
-	catch_signal(SIGTERM);
-	catch_signal(SIGHUP);
-}
-
-/* The handler must not see the name while it changes. */
-static void set_unfinished(const char *path)
-{
-	sigset_t signals, old;
-
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
-	sigprocmask(SIG_BLOCK, &signals, &old);
-	snprintf(unfinished, sizeof(unfinished), "%s", path);
-	sigprocmask(SIG_SETMASK, &old, NULL);
-}
+#include "stop.h"
 
 static bool open_direct(struct output *out)
 {
@@ -78,7 +37,6 @@ static bool open_part(struct output *out, const struct stat *old)
 		out->part[0] = '\0';
 		return false;
 	}
-	set_unfinished(out->part);
 	/* What replaces a private file stays private. */
 	if (old && fchmod(out->fd, old->st_mode & 07777))
 		fail("%s: can't give it the mode of %s: %s", out->part,
@@ -92,7 +50,6 @@ bool output_open(struct output *out, const char *path)
 	bool exists;
 
 	*out = (struct output){ .fd = -1 };
-	catch_signals();
 	if (!path)
 		return true;
 	if (!strcmp(path, "-")) {
@@ -132,7 +89,7 @@ bool output_write(struct output *out, const void *data, size_t len)
 		return true;
 	while (len) {
 		n = write(out->fd, p, len);
-		if (n < 0 && errno == EINTR)
+		if (n < 0 && errno == EINTR && !stop_asked())
 			continue;
 		if (n < 0) {
 			fail("writing %s: %s", output_name(out),
@@ -149,7 +106,6 @@ static void output_close(struct output *out)
 {
 	if (out->fd > STDERR_FILENO)
 		close(out->fd);
-	set_unfinished("");
 	*out = (struct output){ .fd = -1 };
 }
 

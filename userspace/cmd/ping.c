@@ -18,6 +18,7 @@
 #define COUNT_MAX	10000000u
 #define DEFAULT_SIZE	64
 #define SPIN_MAX_US	1000
+#define INTERVAL_MAX_MS	1000000
 
 static const char usage[] =
 "rnotify ping [options] HOST[:PORT]\n"
@@ -72,6 +73,36 @@ static void on_signal(int sig)
 	interrupted = 1;
 }
 
+static bool number_option(int c, struct ping_options *opt, int *status)
+{
+	switch (c) {
+	case 'c':
+		if (parse_number(optarg, COUNT_MAX, &opt->count) && opt->count)
+			return true;
+		*status = bad_value(usage, "count", optarg,
+				    "a number from 1 to 10000000");
+		return false;
+	case 's':
+		if (parse_size(optarg, 0, PING_MAX, &opt->size))
+			return true;
+		*status = bad_value(usage, "size", optarg,
+				    "a size from 0 to 1M");
+		return false;
+	case 'i':
+		if (parse_number(optarg, INTERVAL_MAX_MS, &opt->interval_ms))
+			return true;
+		*status = bad_value(usage, "interval", optarg,
+				    "a number of milliseconds from 0 to 1000000");
+		return false;
+	default:
+		if (parse_number(optarg, SPIN_MAX_US, &opt->spin_us))
+			return true;
+		*status = bad_value(usage, "spin", optarg,
+				    "a number of microseconds from 0 to 1000");
+		return false;
+	}
+}
+
 static int parse(int argc, char **argv, struct ping_options *opt, int *status)
 {
 	static const struct option options[] = {
@@ -88,25 +119,12 @@ static int parse(int argc, char **argv, struct ping_options *opt, int *status)
 
 	while ((c = next_option(argc, argv, "c:s:i:hV", options, usage,
 				status)) >= 0) {
-		bool good = true;
-
-		if (c == 'c')
-			good = parse_number(optarg, COUNT_MAX, &opt->count) &&
-				opt->count;
-		else if (c == 's')
-			good = parse_size(optarg, 0, PING_MAX, &opt->size);
-		else if (c == 'i')
-			good = parse_number(optarg, 1000000, &opt->interval_ms);
-		else if (c == 'p')
-			good = parse_number(optarg, SPIN_MAX_US, &opt->spin_us);
-		else if (c == 'l')
+		if (c == 'l')
 			opt->listen = optarg;
-		else
+		else if (c == 'j')
 			opt->json = true;
-		if (!good) {
-			*status = bad_usage(usage, "bad number '%s'", optarg);
+		else if (!number_option(c, opt, status))
 			return -2;
-		}
 	}
 	if (c == -1 && argc - optind != !opt->listen) {
 		*status = bad_usage(usage, "ping takes one address");

@@ -3,6 +3,7 @@
  * rnotify pong - answer 'rnotify ping', any number of peers at a time.
  */
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "common.h"
 #include "dial.h"
 #include "pong.h"
+#include "stop.h"
 
 #define RING_ENTRIES	4096
 #define DEPTH		4	/* a peer has one ping under way */
@@ -32,13 +34,19 @@ static const char usage[] =
  * @endpoint: connection
  * @remote: its region, 0 if not known yet
  * @size: bytes of a ping
+ * @next: in @peers
+ * @link: what points here
  */
 struct peer {
 	struct rnotify_region *region;
 	uint32_t endpoint;
 	uint32_t remote;
 	uint32_t size;
+	struct peer *next;
+	struct peer **link;
 };
+
+static struct peer *peers;
 
 static struct peer *to_peer(const struct rnotify_event *event)
 {
@@ -47,6 +55,9 @@ static struct peer *to_peer(const struct rnotify_event *event)
 
 static void peer_free(struct peer *peer)
 {
+	*peer->link = peer->next;
+	if (peer->next)
+		peer->next->link = peer->link;
 	rnotify_deregister(peer->region);
 	free(peer);
 }
@@ -64,6 +75,11 @@ static struct peer *peer_new(struct rnotify *ctx, uint32_t endpoint,
 		free(peer);
 		return NULL;
 	}
+	peer->next = peers;
+	peer->link = &peers;
+	if (peers)
+		peers->link = &peer->next;
+	peers = peer;
 	return peer;
 }
 
@@ -166,6 +182,29 @@ static void on_event(struct rnotify *ctx, const struct rnotify_event *event,
 	}
 }
 
+static void pong_sleep(struct rnotify *ctx)
+{
+	struct pollfd fds[2] = {
+		{ .fd = rnotify_fd(ctx), .events = POLLIN },
+		{ .fd = stop_catch(), .events = POLLIN },
+	};
+
+	poll(fds, ARRAY_SIZE(fds), -1);
+}
+
+/* All close at the same time; then each is waited for. */
+static void goodbye(struct rnotify *ctx)
+{
+	struct peer *peer;
+
+	for (peer = peers; peer; peer = peer->next)
+		rnotify_disconnect(ctx, peer->endpoint);
+	while (peers) {
+		rnotify_destroy(ctx, peers->endpoint);
+		peer_free(peers);
+	}
+}
+
 int pong_serve(const char *where, bool quiet)
 {
 	const struct rnotify_attr attr = { .ring_entries = RING_ENTRIES };
@@ -177,17 +216,20 @@ int pong_serve(const char *where, bool quiet)
 	ret = rnotify_open(&ctx, &attr);
 	if (ret)
 		return fail_call(NULL, RNOTIFY_CALL_OPEN, ret, NULL);
+	stop_catch();
 	ret = listen_at(ctx, where, quiet, &listener);
-	while (!ret) {
-		ret = rnotify_next(ctx, &event, RNOTIFY_FOREVER);
-		if (ret == -EINTR)
-			ret = 0;
-		else if (ret)
-			ret = fail("waiting: %s", strerror(-ret));
-		else if (event.type == RNOTIFY_EVENT_LISTENER_DOWN)
-			ret = fail_event(&event, where);
-		else
-			on_event(ctx, &event, quiet);
+	while (!ret && !stop_asked()) {
+		pong_sleep(ctx);
+		while (!ret && !rnotify_next(ctx, &event, 0)) {
+			if (event.type == RNOTIFY_EVENT_LISTENER_DOWN)
+				ret = fail_event(&event, where);
+			else
+				on_event(ctx, &event, quiet);
+		}
+	}
+	if (stop_asked()) {
+		goodbye(ctx);
+		ret = stop_status();
 	}
 	rnotify_close(ctx);
 	return ret;

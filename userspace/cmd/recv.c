@@ -11,6 +11,7 @@
 #include "common.h"
 #include "dial.h"
 #include "incoming.h"
+#include "stop.h"
 
 #define DEFAULT_WINDOW	(4u << 20)
 #define DEFAULT_BLOCK	(256u << 10)
@@ -56,7 +57,9 @@ static bool size_option(int c, struct recv_options *opt, int *status)
 
 	if (parse_size(optarg, 1, max, c == 'w' ? &opt->window : &opt->block))
 		return true;
-	*status = bad_usage(usage, "bad size '%s'", optarg);
+	*status = bad_value(usage, c == 'w' ? "window" : "block", optarg,
+			    c == 'w' ? "a size from 1 to 1G" :
+			    "a size from 1 to 64M");
 	return false;
 }
 
@@ -87,6 +90,10 @@ static int parse(int argc, char **argv, struct recv_options *opt, int *status)
 		opt->keep = c == 'k' || (opt->keep && c != '1');
 		opt->json |= c == 'j';
 		opt->quiet |= c == 'q';
+	}
+	if (opt->out && !*opt->out) {
+		*status = bad_usage(usage, "--out: the file needs a name");
+		return -2;
 	}
 	if (c == -1 && optind != argc) {
 		*status = bad_usage(usage, "recv takes options only");
@@ -161,7 +168,10 @@ static bool events_take(const struct recv_options *opt, struct incoming *in,
 	return *status != 0;
 }
 
-/* Sleeps until there is something in the ring, or progress to show. */
+/*
+ * Sleeps until there is something in the ring, progress to show, or a signal to
+ * stop.
+ */
 static int serve(const struct recv_options *opt, struct incoming *in, int epfd)
 {
 	struct epoll_event ready;
@@ -173,6 +183,10 @@ static int serve(const struct recv_options *opt, struct incoming *in, int epfd)
 		n = epoll_wait(epfd, &ready, 1, ms);
 		if (n < 0 && errno != EINTR)
 			return fail("epoll_wait: %s", strerror(errno));
+		if (stop_asked()) {
+			incoming_stop(in);
+			return stop_status();
+		}
 		if (n > 0 && in->state == INCOMING_RUNNING)
 			in->stats.wakeups++;
 		if (events_take(opt, in, &status))
@@ -182,15 +196,21 @@ static int serve(const struct recv_options *opt, struct incoming *in, int epfd)
 	}
 }
 
-static int serve_epoll(const struct recv_options *opt, struct incoming *in)
+static int watch(int epfd, int fd)
 {
 	struct epoll_event want = { .events = EPOLLIN };
+
+	return epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &want);
+}
+
+static int serve_epoll(const struct recv_options *opt, struct incoming *in)
+{
 	int epfd, status;
 
 	epfd = epoll_create1(EPOLL_CLOEXEC);
 	if (epfd < 0)
 		return fail("epoll_create1: %s", strerror(errno));
-	if (epoll_ctl(epfd, EPOLL_CTL_ADD, rnotify_fd(in->ctx), &want))
+	if (watch(epfd, rnotify_fd(in->ctx)) || watch(epfd, stop_catch()))
 		status = fail("epoll_ctl: %s", strerror(errno));
 	else
 		status = serve(opt, in, epfd);
@@ -225,6 +245,7 @@ static int run(int argc, char **argv)
 	ret = rnotify_open(&in.ctx, &attr);
 	if (ret)
 		return fail_call(NULL, RNOTIFY_CALL_OPEN, ret, NULL);
+	stop_catch();
 	if (output_open(&in.out, opt.out))
 		status = receive(&opt, &in);
 	else

@@ -55,10 +55,12 @@ static int parse(int argc, char **argv, struct send_options *opt, int *status)
 	while ((c = next_option(argc, argv, "b:d:qhV", options, usage,
 				status)) >= 0) {
 		if (c == 'b' && !parse_size(optarg, 1, BLOCK_MAX, &opt->block))
-			*status = bad_usage(usage, "bad block size '%s'", optarg);
+			*status = bad_value(usage, "block", optarg,
+					    "a size from 1 to 64M");
 		if (c == 'd' && (!parse_number(optarg, SLOTS_MAX, &opt->depth) ||
 				 !opt->depth))
-			*status = bad_usage(usage, "bad depth '%s'", optarg);
+			*status = bad_value(usage, "depth", optarg,
+					    "a number from 1 to 1024");
 		opt->json |= c == 'j';
 		opt->quiet |= c == 'q';
 		if (*status)
@@ -71,14 +73,19 @@ static int parse(int argc, char **argv, struct send_options *opt, int *status)
 		return -2;
 	}
 	opt->file = argv[optind];
+	if (!*opt->file) {
+		*status = bad_usage(usage, "the file needs a name");
+		return -2;
+	}
 	opt->where = argv[optind + 1];
 	return 0;
 }
 
-/* fd or -1, told to the user; also the length, if it is a regular file */
+/* fd or -1, told to the user; also what a regular file holds from here on */
 static int input_open(const char *file, uint64_t *length)
 {
 	struct stat st;
+	off_t at;
 	int fd;
 
 	*length = 0;
@@ -92,7 +99,10 @@ static int input_open(const char *file, uint64_t *length)
 		return -1;
 	}
 	if (S_ISREG(st.st_mode)) {
-		*length = (uint64_t)st.st_size;
+		/* Standard input may have been read from before. */
+		at = lseek(fd, 0, SEEK_CUR);
+		if (at >= 0 && at < st.st_size)
+			*length = (uint64_t)(st.st_size - at);
 		posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 	}
 	return fd;

@@ -105,6 +105,7 @@ const char *status_str(unsigned int status)
 			"could not write its output; its own message tells why",
 		[STATUS_PROTOCOL] = "was told something impossible",
 		[STATUS_NO_MEMORY] = "could not get or share its memory",
+		[STATUS_STOPPED] = "was stopped before it had everything",
 	};
 
 	if (status >= sizeof(words) / sizeof(words[0]))

@@ -62,6 +62,7 @@ enum status {
 	STATUS_WRITE,
 	STATUS_PROTOCOL,
 	STATUS_NO_MEMORY,
+	STATUS_STOPPED,		/* by a signal */
 };
 
 /**

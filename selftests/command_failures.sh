@@ -7,7 +7,7 @@
 # peers, limits, the device taken away. Both sides must end with a status that is
 # not 0 and a sentence that helps, and nothing may be left that looks complete.
 #
-# rvm: limit=180
+# rvm: limit=180 kernels=6.12
 # shellcheck source=selftests/vm/guest/tap.sh disable=SC1091
 . /etc/vm/tap.sh
 cd /tmp || exit 1
@@ -15,7 +15,6 @@ cd /tmp || exit 1
 size=$((RNOTIFY_SLOW > 9 ? 700001 : 5000001))
 port=7900
 A=$RNOTIFY_ADDR
-moment=$((RNOTIFY_SLOW > 9 ? 5 : 1))
 
 # receiver OPTIONS: one that is listening; its pid in $receiver
 receiver() {
@@ -24,12 +23,12 @@ receiver() {
 	: >recv.log
 	rnotify recv -l "$A:$port" -o out "$@" >recv.log 2>&1 &
 	receiver=$!
-	i=0
-	until grep -q '^listening' recv.log; do
-		i=$((i + 1))
-		[ $i -lt 600 ] || return 1
-		sleep 0.1
-	done
+	awaits grep -q '^listening' recv.log
+}
+
+# something_came: the receiver has some bytes
+something_came() {
+	[ "$(stat -c %s out.part 2>/dev/null || echo 0)" -gt 0 ]
 }
 
 # endless_sender: sends something and then waits for more; its pid in $sender
@@ -38,12 +37,7 @@ endless_sender() {
 	feeder=$!
 	rnotify send -q fifo "$A:$port" >send.log 2>&1 &
 	sender=$!
-	i=0
-	until [ "$(stat -c %s out.part 2>/dev/null || echo 0)" -gt 0 ]; do
-		i=$((i + 1))
-		[ $i -lt 600 ] || return 1
-		sleep 0.1
-	done
+	awaits something_came
 }
 
 end_feeder() {
@@ -78,9 +72,59 @@ receiver_killed() {
 	wait "$sender"
 	code=$?
 	end_feeder
-	[ $code = 1 ] && says send.log "process ended" && [ ! -e out ] || return 1
 	# Only a signal that can't be caught leaves the unfinished file behind.
-	[ "$1" = 9 ] || nothing_left
+	[ $code = 1 ] && says send.log "process ended" && [ ! -e out ]
+}
+
+# Asked to stop: the peer is told, nothing is left
+receiver_stopped() {
+	receiver && endless_sender || return 1
+	kill -TERM $receiver
+	wait $receiver
+	received=$?
+	wait "$sender"
+	code=$?
+	end_feeder
+	[ $code$received = 1143 ] && says send.log "receiver was stopped" &&
+		nothing_left
+}
+
+sender_stopped() {
+	receiver && endless_sender || return 1
+	kill -TERM "$sender"
+	wait "$sender"
+	code=$?
+	wait $receiver
+	code=$code$?
+	end_feeder
+	[ $code = 11 ] && says send.log "stopped before the end" &&
+		says recv.log "the sender gave up" && nothing_left
+}
+
+# Cut while it is sent: a receiver whose output is stuck holds the sender up
+input_cut() {
+	head -c $size /dev/zero >shrinking
+	port=$((port + 1))
+	: >recv.log
+	rnotify recv -w 64K -b 4K -l "$A:$port" -o slow >recv.log 2>&1 &
+	receiver=$!
+	exec 3<>slow
+	awaits grep -q '^listening' recv.log || return 1
+	rnotify send -q shrinking "$A:$port" >send.log 2>&1 &
+	sender=$!
+	awaits grep -q '^receiving' recv.log || return 1
+	: >shrinking
+	cat <&3 >/dev/null &
+	reader=$!
+	wait $sender
+	code=$?
+	wait $receiver
+	code=$code$?
+	kill $reader
+	exec 3<&-
+	rm shrinking
+	[ $code = 11 ] && says send.log "cut while it was sent" &&
+		says recv.log "the sender gave up" && nothing_left
 }
 
 # Everything arrives, however long one of the two is stopped
@@ -102,9 +146,10 @@ stopped() {
 
 disk_full() {
 	port=$((port + 1))
-	rnotify recv -q -l "$A:$port" -o /dev/full >recv.log 2>&1 &
+	: >recv.log
+	rnotify recv -l "$A:$port" -o /dev/full >recv.log 2>&1 &
 	pid=$!
-	sleep "$moment"
+	awaits grep -q '^listening' recv.log || return 1
 	rnotify send -q in "$A:$port" >send.log 2>&1
 	code=$?
 	wait $pid
@@ -128,7 +173,7 @@ busy() {
 	# The first is not disturbed, and its end makes room for another
 	kill -9 "$sender"
 	end_feeder
-	sleep "$moment"
+	awaits grep -q 'sender vanished' recv.log || return 1
 	rnotify send -q in "$A:$port" >send3.log 2>&1 && cmp -s in out
 	good=$?
 	kill $receiver
@@ -150,16 +195,53 @@ refused() {
 	[ $? = 1 ] && says send.log "Nobody listens"
 }
 
+# The sentence has to fit the mistake
+addresses() {
+	rnotify send in nosuchhost.invalid >send.log 2>&1
+	[ $? = 1 ] && says send.log "nosuchhost.invalid: .*\(no host of that\|name service\)" ||
+		return 1
+	rnotify send in "$A:99999" >send.log 2>&1
+	[ $? = 1 ] && says send.log "up to 65535" || return 1
+	rnotify recv -l 192.0.2.9:7000 >recv.log 2>&1
+	[ $? = 1 ] && says recv.log "rnotify info"
+}
+
 unreachable() {
 	rnotify send -q in 192.0.2.1:1 >send.log 2>&1
 	[ $? = 1 ] && says send.log "route"
 }
 
-# memlock KIB: as a user of the group, with so much lockable memory
-memlock() {
+as_user() {
 	prlimit --memlock=$((64 << 10)) setpriv --reuid rdmauser --regid rdmauser \
-		--init-groups rnotify recv -l "$A:7999" -o /dev/null >recv.log 2>&1
+		--init-groups "$@"
+}
+
+# A sender that can't even begin does not use up the receiver
+sender_memlock() {
+	receiver || return 1
+	as_user rnotify send -q in "$A:$port" >send.log 2>&1
+	code=$?
+	rnotify send -q in "$A:$port" >send2.log 2>&1 && wait $receiver &&
+		[ $code = 1 ] && says send.log "leaves 64 KiB: raise it" &&
+		cmp -s in out
+}
+
+# As a user of the group, with little lockable memory
+memlock() {
+	as_user rnotify recv -l "$A:7999" -o /dev/null >recv.log 2>&1
 	[ $? = 1 ] && says recv.log "leaves 64 KiB: raise it"
+}
+
+# Soft-RoCE is in the initial network namespace only
+namespace() {
+	unshare -n rnotify recv -l "$A:7998" >recv.log 2>&1
+	[ $? = 1 ] && says recv.log "rnotify info" ||
+		return 1
+	unshare -n rnotify send in "$A:7998" >send.log 2>&1
+	[ $? = 1 ] && says send.log "There is no route" || return 1
+	unshare -n sh -c 'ip link add v0 type dummy; ip addr add 10.0.0.7/24 dev v0
+		ip link set v0 up; rnotify send in 10.0.0.1:7998' >send.log 2>&1
+	[ $? = 1 ] && says send.log "No RDMA device leads there"
 }
 
 no_permission() {
@@ -198,16 +280,26 @@ usage() {
 		[ $? = 2 ] || return 1
 	done
 	rnotify nonsense >recv.log 2>&1
-	[ $? = 2 ]
+	[ $? = 2 ] || return 1
+	rnotify send "" "$A" >recv.log 2>&1
+	[ $? = 2 ] && says recv.log "needs a name" || return 1
+	rnotify recv -o "" >recv.log 2>&1
+	[ $? = 2 ] && says recv.log "needs a name" || return 1
+	rnotify send -d 0 in "$A" >recv.log 2>&1
+	[ $? = 2 ] && says recv.log "from 1 to 1024"
 }
 
 head -c $size /dev/urandom >in
-mkfifo fifo
+mkfifo fifo slow
 
-plan 17
+plan 22
 check "sender killed" sender_killed
 check "receiver killed" receiver_killed 9
-check "receiver terminated" receiver_killed TERM
+check "receiver asked to stop" receiver_stopped
+check "sender asked to stop" sender_stopped
+check "file cut while it is sent" input_cut
+check "sender without memory" sender_memlock
+check "addresses" addresses
 check "receiver stopped" stopped receiver
 check "sender stopped" stopped sender
 check "disk full" disk_full
@@ -217,6 +309,7 @@ check "wrong command" wrong_command
 check "nobody listens" refused
 check "no route" unreachable
 check "locked memory" memlock
+check "another network namespace" namespace
 check "no permission" no_permission
 check "device removed" device_removed
 check "a transfer after all that" afterwards

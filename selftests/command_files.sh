@@ -6,7 +6,7 @@
 # `rnotify send` and `recv` in one guest: sizes, windows, depths, addresses, pipes.
 # What has arrived is compared byte by byte, and the notifications are counted.
 #
-# rvm: limit=120
+# rvm: limit=120 kernels=6.12
 # shellcheck source=selftests/vm/guest/tap.sh disable=SC1091
 . /etc/vm/tap.sh
 cd /tmp || exit 1
@@ -22,18 +22,14 @@ statistic() {
 
 # listening LOG: until the receiver says that it is
 listening() {
-	i=0
-	until grep -q '^listening' "$1"; do
-		i=$((i + 1))
-		[ $i -lt 600 ] || return 1
-		sleep 0.1
-	done
+	awaits grep -q '^listening' "$1"
 }
 
 # transfer FILE NOTIFICATIONS "RECV OPTIONS" "SEND OPTIONS"
 transfer() {
 	port=$((port + 1))
 	rm -f out
+	: >recv.log
 	# shellcheck disable=SC2086 # options are words
 	rnotify recv --listen "$address:$port" --out out $3 >recv.log 2>&1 &
 	pid=$!
@@ -63,6 +59,7 @@ blocks() {
 # Standard input to standard output
 pipes() {
 	port=$((port + 1))
+	: >recv.log
 	rnotify recv -l "$address:$port" -o - >out 2>recv.log &
 	pid=$!
 	listening recv.log || return 1
@@ -74,9 +71,10 @@ pipes() {
 # Several files one after the other, to one receiver
 keep() {
 	port=$((port + 1))
-	rnotify recv -k -q -l "$address:$port" -o out >recv.log 2>&1 &
+	: >recv.log
+	rnotify recv -k -l "$address:$port" -o out >recv.log 2>&1 &
 	pid=$!
-	sleep "$((RNOTIFY_SLOW > 9 ? 5 : 1))"
+	listening recv.log || return 1
 	good=0
 	for n in 1 2 3 4 5 6 7 8; do
 		head -c $((n * 1000)) in >part
@@ -126,9 +124,10 @@ check "many files" keep
 ln -s target link
 printf old >target
 chmod 600 target
-rnotify recv -q -l "$address:7799" -o link >recv.log &
+: >recv.log
+rnotify recv -l "$address:7799" -o link >recv.log 2>&1 &
 pid=$!
-sleep "$((RNOTIFY_SLOW > 9 ? 5 : 1))"
+listening recv.log
 rnotify send -q small "$address:7799" >send.log
 wait $pid
 check "a link stays a link" test -L link
