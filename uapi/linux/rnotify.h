@@ -558,9 +558,7 @@ enum rnotify_endpoint_state {
  * @rx_slotted: out: those that rules sent to slot tables
  * @rx_dropped: out: those that rules dropped
  * @rx_stale: out: those that were of an old generation, and so dropped
- * @cq_high: out: most entries of the completion queue that were spoken for at
- *	once: each work request holds one from its post until its completion was
- *	handled; never more than @cq_size
+ * @cq_high: out: most entries of the completion queue that posts took at once
  * @reserved: out: 0
  */
 struct rnotify_endpoint_info {
