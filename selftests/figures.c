@@ -83,7 +83,7 @@ static struct rate measure(FIXTURE_DATA(figures) *self, unsigned int batch,
 	rate.sleeps = (double)s->sleeps / total;
 	rnt_moderate(&s->c, 0, 0);
 	rnt_destroy(&s->c, s->endpoint);
-	rnt_down(&s->c, s->endpoint, RNOTIFY_REASON_LOCAL_CLOSE, &ev);
+	rnt_consume(&s->c, rnt_pending(&s->c));
 	rnt_join(child);
 	return rate;
 }
