@@ -320,6 +320,8 @@ int rnotify_ep_set_eventfd(struct rnotify_ep *ep, int fd)
 	if (ret)
 		return ret;
 
+	/* What was consumed, but not noticed yet, is no reason. */
+	rnotify_ring_reclaim(ep->ring);
 	spin_lock_bh(&ep->ring->lock);
 	pending = ep->rv_rx.in_ring ||
 		  READ_ONCE(ep->state) >= RNOTIFY_EP_CLOSING;
