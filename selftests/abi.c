@@ -44,6 +44,13 @@ union arg {
 	struct rnotify_eventfd eventfd;
 	struct rnotify_endpoint_info info;
 	struct rnotify_moderate moderate;
+	struct rnotify_route route;
+	struct rnotify_counter_reset counter_reset;
+	struct rnotify_counter_watch counter_watch;
+	struct rnotify_watch_arm watch_arm;
+	struct rnotify_slots_create slots_create;
+	struct rnotify_slots_take slots_take;
+	struct rnotify_generation_set generation_set;
 	unsigned char bytes[8192];
 };
 
@@ -52,6 +59,11 @@ FIXTURE(abi)
 	struct rnt_ctx c;
 	struct rnt_pair p;
 	struct rnt_region region;
+	struct rnt_counter counter;
+	struct rnt_slots slots;
+	__u32 watch;
+	__u32 generation;
+	struct rnotify_rule rule;
 	int fresh;		/* a context without SETUP */
 	__u32 request;		/* endpoint that awaits an answer */
 	__u32 victim;		/* region for DESTROY */
@@ -183,6 +195,8 @@ static void fill_info(FIXTURE_DATA(abi) *self, union arg *arg)
 	arg->info.endpoint_id = self->p.ea;
 }
 
+#include "abi_route.h"
+
 #define VARIANT(name_, CMD_, struct_, ...)				\
 FIXTURE_VARIANT_ADD(abi, name_)						\
 {									\
@@ -245,12 +259,50 @@ VARIANT(info, ENDPOINT_INFO, rnotify_endpoint_info,
 	.fill = fill_info,
 	.out = { SPAN(rnotify_endpoint_info, state, reserved) });
 
+VARIANT(route, ROUTE, rnotify_route,
+	.fill = fill_route,
+	.reserved = { OFF(rnotify_route, reserved) });
+VARIANT(counter_create, COUNTER_CREATE, rnotify_counter_create,
+	.out = { OFF(rnotify_counter_create, counter_id),
+		 SPAN(rnotify_counter_create, mmap_offset, mmap_size) },
+	.reserved = { OFF(rnotify_counter_create, reserved) });
+VARIANT(counter_reset, COUNTER_RESET, rnotify_counter_reset,
+	.fill = fill_counter,
+	.out = { SPAN(rnotify_counter_reset, count, bytes) },
+	.reserved = { OFF(rnotify_counter_reset, reserved) });
+VARIANT(counter_wait, COUNTER_WAIT, rnotify_counter_wait,
+	.fill = fill_counter,
+	.out = { SPAN(rnotify_counter_wait, count, ended_error) },
+	.reserved = { OFF(rnotify_counter_wait, reserved) });
+VARIANT(counter_watch, COUNTER_WATCH, rnotify_counter_watch,
+	.fill = fill_watch,
+	.out = { OFF(rnotify_counter_watch, watch_id) });
+VARIANT(watch_arm, WATCH_ARM, rnotify_watch_arm,
+	.fill = fill_arm,
+	.reserved = { OFF(rnotify_watch_arm, reserved) });
+VARIANT(slots_create, SLOTS_CREATE, rnotify_slots_create,
+	.fill = fill_slots,
+	.known_flags = RNOTIFY_SLOTS_EVENT,
+	.out = { OFF(rnotify_slots_create, slots_id),
+		 SPAN(rnotify_slots_create, mmap_offset, mmap_size) });
+VARIANT(slots_take, SLOTS_TAKE, rnotify_slots_take,
+	.fill = fill_take,
+	.out = { SPAN(rnotify_slots_take, taken, ended_error) });
+VARIANT(generation_create, GENERATION_CREATE, rnotify_generation_create,
+	.out = { OFF(rnotify_generation_create, generation_id) });
+VARIANT(generation_set, GENERATION_SET, rnotify_generation_set,
+	.fill = fill_generation_set,
+	.known_flags = RNOTIFY_GENERATION_GET,
+	.out = { SPAN(rnotify_generation_set, value, stale) });
+
 FIXTURE_SETUP(abi)
 {
 	rnt_init(&self->c, 1 << 16, 0);
 	rnt_pair_open(&self->p, &self->c, &self->c, NULL, NULL);
 	rnt_region_user(&self->c, &self->region, rnt_anon(RNT_PAGE), RNT_PAGE,
 			0);
+	rnt_counter_open(&self->c, &self->counter);
+	rnt_slots_open(&self->c, &self->slots, 1, 0, 0);
 	self->fresh = rnt_open();
 	self->arg = rnt_anon(sizeof(union arg));
 	self->before = rnt_anon(sizeof(union arg));
@@ -286,6 +338,10 @@ static int call(FIXTURE_DATA(abi) *self, const FIXTURE_VARIANT(abi) *v,
 	if (!ret && (v->cmd == RNOTIFY_IOCTL_SHARE ||
 		     v->cmd == RNOTIFY_IOCTL_CONNECT ||
 		     v->cmd == RNOTIFY_IOCTL_LISTEN ||
+		     v->cmd == RNOTIFY_IOCTL_COUNTER_CREATE ||
+		     v->cmd == RNOTIFY_IOCTL_COUNTER_WATCH ||
+		     v->cmd == RNOTIFY_IOCTL_SLOTS_CREATE ||
+		     v->cmd == RNOTIFY_IOCTL_GENERATION_CREATE ||
 		     v->cmd == RNOTIFY_IOCTL_REGISTER)) {
 		__u32 id;
 
