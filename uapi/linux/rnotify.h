@@ -49,12 +49,10 @@
  *   RNOTIFY_REASON_DEVICE_REMOVED (ACCEPT, REJECT, SHARE, POST). The context
  *   and its regions are as good as before, also for another device;
  * - %EBUSY: all ids are in use (of all commands that make an object);
- * - %EINTR: a signal handler ran and ended the wait (SA_RESTART does not apply;
- *   a stop and continuation of the process does not end it).
+ * - %EINTR: a signal handler ran (SA_RESTART does not apply; a stop doesn't count).
  *
  * Object ids are u32, unique within a context across all object types, never
- * 0, and reused as late as possible. There are 2^30 - 1 of them (fewer with pages
- * larger than 4 KiB).
+ * 0, and reused as late as possible: 2^30 - 1 (fewer if pages exceed 4 KiB).
  */
 
 /*
