@@ -279,6 +279,8 @@ static int serve(const struct options *opt)
 		/* A client that fails takes only its own process along. */
 		pid = fork();
 		if (!pid) {
+			/* A client that is half connected must not keep it. */
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
 			close(listener);
 			_exit(serve_client(fd));
 		}
