@@ -7,7 +7,7 @@
 # process lives; at once when that was killed. Guest a is told why, and goes on
 # with the next one (FAULTS 31, 35).
 #
-# rvm: limit=90
+# rvm: limit=90 long=1
 # shellcheck source=selftests/vm/guest/tap.sh disable=SC1091
 . /etc/vm/tap.sh
 cd /tmp || exit 1
