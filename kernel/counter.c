@@ -9,23 +9,6 @@
 #include "mmap_layout.h"
 #include "route.h"
 
-/*
- * Around each change of the page. The barrier in between orders two things: the
- * odd number before what changes, and the completion, which was read before,
- * and with it the bytes that the device wrote, before the new count.
- */
-static void page_begin(struct rnotify_counter_page *page)
-{
-	WRITE_ONCE(page->seq, page->seq + 1);
-	smp_mb();	/* see above; pairs with the user's acquires */
-}
-
-static void page_end(struct rnotify_counter_page *page)
-{
-	/* Pairs with the user's load-acquire. */
-	smp_store_release(&page->seq, page->seq + 1);
-}
-
 static void counter_set(struct rnotify_counter *counter, u64 count, u64 bytes)
 {
 	counter->count = count;
@@ -70,9 +53,9 @@ void rnotify_counter_rearm(struct rnotify_counter *counter)
 void rnotify_counter_add(struct rnotify_counter *counter, u32 bytes)
 {
 	lockdep_assert_held(&counter->ring->lock);
-	page_begin(counter->page);
+	rnotify_seq_begin(&counter->page->seq);
 	counter_set(counter, counter->count + 1, counter->bytes + bytes);
-	page_end(counter->page);
+	rnotify_seq_end(&counter->page->seq);
 	if (counter->count >= counter->next)
 		counter_look(counter);
 }
@@ -89,12 +72,12 @@ void rnotify_counter_ended(struct rnotify_counter *counter,
 
 	lockdep_assert_held(&counter->ring->lock);
 	rnotify_ended_add(&counter->ended, ep);
-	page_begin(page);
+	rnotify_seq_begin(&page->seq);
 	WRITE_ONCE(page->ended, counter->ended.nr);
 	WRITE_ONCE(page->ended_endpoint, counter->ended.endpoint);
 	WRITE_ONCE(page->ended_reason, counter->ended.reason);
 	WRITE_ONCE(page->ended_error, counter->ended.error);
-	page_end(page);
+	rnotify_seq_end(&page->seq);
 	rnotify_sleepers_wake_all(&counter->sleepers);
 }
 
@@ -131,10 +114,10 @@ int rnotify_counter_reset(struct rnotify_ctx *ctx,
 	spin_lock_bh(&counter->ring->lock);
 	arg->count = counter->count;
 	arg->bytes = counter->bytes;
-	page_begin(counter->page);
+	rnotify_seq_begin(&counter->page->seq);
 	counter_set(counter, 0, 0);
 	WRITE_ONCE(counter->page->resets, counter->page->resets + 1);
-	page_end(counter->page);
+	rnotify_seq_end(&counter->page->seq);
 	list_for_each_entry(watch, &counter->watches, node) {
 		if (watch->step)
 			watch->threshold = watch->first;

@@ -193,6 +193,24 @@ struct rnotify_routes {
 	struct rnotify_target targets[] __counted_by(nr);
 };
 
+/*
+ * Around each change of what users read by a mapping: a counter's page, a slot.
+ * The barrier in between orders two things: the odd number before what changes,
+ * and the completion, which was read before, and with it the bytes that the
+ * device wrote, before the new count.
+ */
+static inline void rnotify_seq_begin(u32 *seq)
+{
+	WRITE_ONCE(*seq, *seq + 1);
+	smp_mb();	/* see above; pairs with the user's acquires */
+}
+
+static inline void rnotify_seq_end(u32 *seq)
+{
+	/* Pairs with the user's load-acquire. */
+	smp_store_release(seq, *seq + 1);
+}
+
 static inline struct rnotify_counter *to_counter(struct rnotify_obj *obj)
 {
 	return container_of(obj, struct rnotify_counter, obj);

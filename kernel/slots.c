@@ -15,23 +15,6 @@
 /* Slots that are taken in one go with the lock held; they pass the stack. */
 #define RNOTIFY_TAKE_BATCH	8u
 
-/*
- * Around each change of a slot. The barrier orders the odd number before what
- * changes; and the completion, which was read before, and with it the bytes that
- * the device wrote, before the new count.
- */
-static void slot_begin(struct rnotify_slot *slot)
-{
-	WRITE_ONCE(slot->seq, slot->seq + 1);
-	smp_mb();	/* see above; pairs with the user's acquires */
-}
-
-static void slot_end(struct rnotify_slot *slot)
-{
-	/* Pairs with the user's load-acquire. */
-	smp_store_release(&slot->seq, slot->seq + 1);
-}
-
 static void set_dirty(struct rnotify_slots *slots, u32 index, bool dirty)
 {
 	u64 *word = &slots->dirty[index / 64];
@@ -72,7 +55,7 @@ void rnotify_slots_add(struct rnotify_slots *slots, u32 index,
 	bool was_clean = !slot->count;
 
 	lockdep_assert_held(&slots->ring->lock);
-	slot_begin(slot);
+	rnotify_seq_begin(&slot->seq);
 	if (was_clean)
 		WRITE_ONCE(slot->first_ns, now);
 	WRITE_ONCE(slot->last_ns, now);
@@ -80,7 +63,7 @@ void rnotify_slots_add(struct rnotify_slots *slots, u32 index,
 	WRITE_ONCE(slot->endpoint, ev->endpoint);
 	WRITE_ONCE(slot->bytes, slot->bytes + ev->notify.byte_len);
 	WRITE_ONCE(slot->count, slot->count + 1);
-	slot_end(slot);
+	rnotify_seq_end(&slot->seq);
 	WRITE_ONCE(slots->head->total, slots->head->total + 1);
 	if (was_clean)
 		slot_dirty(slots, index);
@@ -132,14 +115,14 @@ static void slot_take(struct rnotify_slots *slots, u32 index,
 	struct rnotify_slot *slot = &slots->slot[index];
 
 	*to = *slot;
-	slot_begin(slot);
+	rnotify_seq_begin(&slot->seq);
 	WRITE_ONCE(slot->count, 0);
 	WRITE_ONCE(slot->bytes, 0);
 	WRITE_ONCE(slot->first_ns, 0);
 	WRITE_ONCE(slot->last_ns, 0);
 	WRITE_ONCE(slot->last_imm, 0);
 	WRITE_ONCE(slot->endpoint, 0);
-	slot_end(slot);
+	rnotify_seq_end(&slot->seq);
 	set_dirty(slots, index, false);
 }
 
@@ -150,7 +133,7 @@ static void slot_untake(struct rnotify_slots *slots,
 	struct rnotify_slot *slot = &slots->slot[from->index];
 	bool was_clean = !slot->count;
 
-	slot_begin(slot);
+	rnotify_seq_begin(&slot->seq);
 	if (was_clean) {
 		WRITE_ONCE(slot->last_ns, from->last_ns);
 		WRITE_ONCE(slot->last_imm, from->last_imm);
@@ -159,7 +142,7 @@ static void slot_untake(struct rnotify_slots *slots,
 	WRITE_ONCE(slot->first_ns, from->first_ns);
 	WRITE_ONCE(slot->bytes, slot->bytes + from->bytes);
 	WRITE_ONCE(slot->count, slot->count + from->count);
-	slot_end(slot);
+	rnotify_seq_end(&slot->seq);
 	if (was_clean)
 		slot_dirty(slots, from->index);
 }
