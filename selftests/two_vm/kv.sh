@@ -9,18 +9,10 @@
 # rvm: limit=120 kernels=6.1,6.12
 # shellcheck source=selftests/vm/guest/tap.sh disable=SC1091
 . /etc/vm/tap.sh
+# shellcheck source=selftests/two_vm/serve.sh disable=SC1091
+. /t/serve.sh
 set -o pipefail
 cd /tmp || exit 1
-
-serve() {
-	key_value serve --clients 6 "$RNOTIFY_ADDR:7481" >serve.out &
-	server=$!
-	vm-sync listening
-	wait $server
-	code=$?
-	sed 's/^/# /' serve.out
-	[ $code = 0 ]
-}
 
 kv() {
 	key_value "$@" "$PEER_ADDR:7481" | sed 's/^/# /'
@@ -48,7 +40,8 @@ counted() {
 tc qdisc add dev eth0 root netem loss 2% limit 10000
 if [ "$ROLE" = b ]; then
 	plan 2
-	check "the server found every value good" serve
+	check "the server found every value good" serve \
+		key_value serve --clients 6 "$RNOTIFY_ADDR:7481"
 	check "all puts were counted" counted
 	tc -s qdisc show dev eth0 | grep -o 'dropped [0-9]*' | head -n 1
 else

@@ -10,18 +10,10 @@
 # rvm: limit=120 kernels=6.1,6.12
 # shellcheck source=selftests/vm/guest/tap.sh disable=SC1091
 . /etc/vm/tap.sh
+# shellcheck source=selftests/two_vm/serve.sh disable=SC1091
+. /t/serve.sh
 set -o pipefail
 cd /tmp || exit 1
-
-serve() {
-	replicated_log serve --file log "$RNOTIFY_ADDR:7480" >serve.out &
-	server=$!
-	vm-sync listening
-	wait $server
-	code=$?
-	sed 's/^/# /' serve.out
-	[ $code = 0 ]
-}
 
 append() {
 	replicated_log append --progress progress "$@" "$PEER_ADDR:7480" | sed 's/^/# /'
@@ -84,7 +76,8 @@ if [ "$ROLE" = b ]; then
 	plan 3
 	nc -l -p 7400 >last &
 	pid=$!
-	check "served until the client had no more" serve
+	check "served until the client had no more" serve \
+		replicated_log serve --file log "$RNOTIFY_ADDR:7480"
 	wait $pid
 	check "exactly what was told durable is in the file" contents
 	check "what was not announced was not taken" discarded

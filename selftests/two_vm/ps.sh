@@ -9,18 +9,10 @@
 # rvm: limit=120 kernels=6.1,6.12
 # shellcheck source=selftests/vm/guest/tap.sh disable=SC1091
 . /etc/vm/tap.sh
+# shellcheck source=selftests/two_vm/serve.sh disable=SC1091
+. /t/serve.sh
 cd /tmp || exit 1
 N=12
-
-serve() {
-	parameter_server serve --workers 5 --iterations $N "$RNOTIFY_ADDR:7482" >serve.out &
-	server=$!
-	vm-sync listening
-	wait $server
-	code=$?
-	sed 's/^/# /' serve.out
-	[ $code = 0 ]
-}
 
 work() {
 	parameter_server work "$@" "$PEER_ADDR:7482" >/dev/null &
@@ -49,7 +41,8 @@ totals() {
 tc qdisc add dev eth0 root netem loss 2% limit 10000
 if [ "$ROLE" = b ]; then
 	plan 3
-	check "equal to one process, bit for bit" serve
+	check "equal to one process, bit for bit" serve \
+		parameter_server serve --workers 5 --iterations $N "$RNOTIFY_ADDR:7482"
 	check "a worker was noticed and named" grep -q \
 		'^worker 2 is gone in iteration 5, after 8 of its 16 shards: ' serve.out
 	check "what came late was dropped" totals
