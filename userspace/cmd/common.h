@@ -5,6 +5,7 @@
 #ifndef _RNOTIFY_CMD_COMMON_H
 #define _RNOTIFY_CMD_COMMON_H
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,6 +36,15 @@ int fail_call(struct rnotify *ctx, enum rnotify_call call, int err,
 	      const char *about);
 /* and for a DISCONNECTED or other event */
 int fail_event(const struct rnotify_event *event, const char *about);
+
+/*
+ * Whether a call failed since the endpoint is over: its DISCONNECTED event, which is
+ * there or comes, tells more than the call.
+ */
+static inline bool is_over(int err)
+{
+	return err == -ENOTCONN || err == -ESHUTDOWN || err == -ENODEV;
+}
 
 /*
  * getopt_long() that answers --help and --version itself. Returns the option,

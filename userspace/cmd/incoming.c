@@ -232,6 +232,8 @@ static void on_established(struct incoming *in)
 	in->state = INCOMING_RUNNING;
 	ret = rnotify_share(in->ctx, in->endpoint, in->window, 0, 0,
 			    RNOTIFY_RIGHT_WRITE, 0, NULL);
+	if (is_over(ret))
+		return;
 	if (ret) {
 		fail_call(in->ctx, RNOTIFY_CALL_SHARE, ret, NULL);
 		give_up(in, STATUS_NO_MEMORY);

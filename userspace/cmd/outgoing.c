@@ -124,8 +124,7 @@ static bool post(struct outgoing *out, struct rnotify_op *op)
 		out->stuck = true;
 		return false;
 	}
-	/* Its DISCONNECTED event tells more than this could. */
-	if (ret == -ENOTCONN || ret == -ESHUTDOWN)
+	if (is_over(ret))
 		return false;
 	fail_call(out->ctx, RNOTIFY_CALL_POST, ret, out->where);
 	broken(out);

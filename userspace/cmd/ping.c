@@ -220,8 +220,7 @@ static int ping_once(struct pinger *p, uint32_t n)
 	ret = ping_post(p, n);
 	if (ret == -EINTR && interrupted)
 		return 0;
-	/* What broke the connection stands in its last event. */
-	if (ret && ret != -ENOTCONN && ret != -ESHUTDOWN)
+	if (ret && !is_over(ret))
 		return fail_call(p->ctx, RNOTIFY_CALL_POST, ret, p->opt->where);
 	ret = ping_await(p, n, &back);
 	if (ret || !back)

@@ -119,7 +119,7 @@ static void on_established(struct rnotify *ctx, struct peer *peer)
 		return;
 	ret = rnotify_share(ctx, peer->endpoint, peer->region, 0, 0,
 			    RNOTIFY_RIGHT_WRITE, 0, NULL);
-	if (ret) {
+	if (ret && !is_over(ret)) {
 		fail_call(ctx, RNOTIFY_CALL_SHARE, ret, NULL);
 		rnotify_disconnect(ctx, peer->endpoint);
 	}

@@ -35,7 +35,8 @@ void check(int err, const char *what)
 
 void check_peer(int err, const char *what)
 {
-	if (err != -ENOTCONN && err != -ESHUTDOWN)
+	/* the last: the device that led to it was removed */
+	if (err != -ENOTCONN && err != -ESHUTDOWN && err != -ENODEV)
 		check(err, what);
 }
 

@@ -243,9 +243,8 @@ static void send_model(struct server *s)
 		op.flags |= RNOTIFY_OP_F_SIGNALED;
 		ret = rnotify_post(s->rn, &op, 1, 0, 10000000000ll);
 		/* If it has just died, that comes out in the wait. */
-		if (ret != 1 && ret != -ENOTCONN && ret != -ESHUTDOWN &&
-		    ret != -ENOENT)
-			check(ret, "sending the model");
+		if (ret != -ENOENT)
+			check_peer(ret, "sending the model");
 		s->posted += ret == 1;
 	}
 }
