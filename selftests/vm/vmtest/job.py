@@ -28,7 +28,8 @@ def _directives(host, name):
     "rvm: kernels=6.12,debug", "rvm: mtu=4096", "rvm: long=1"."""
     found = {}
     source = os.path.join(paths.ROOT, "selftests", name + ".c")
-    if not os.path.exists(source):
+    # A script speaks for itself, also when a program has its name
+    if host.endswith(".sh") or not os.path.exists(source):
         source = host
     with open(source, encoding="utf-8", errors="replace") as f:
         for line in f.read(1 << 16).splitlines():
