@@ -173,8 +173,10 @@ static void on_rejected(struct rnotify_ep *ep, struct rdma_cm_id *id,
 	data = rdma_consumer_reject_data(id, ev, &len);
 	spin_lock_bh(&ep->lock);
 	if (data && !rnotify_wire_get_reject(&rej, data, len)) {
-		if (rej.reason == RNOTIFY_REASON_VERSION)
-			reason = RNOTIFY_REASON_VERSION;
+		/* These mean the same on both sides. */
+		if (rej.reason == RNOTIFY_REASON_VERSION ||
+		    rej.reason == RNOTIFY_REASON_PEER_EXIT)
+			reason = rej.reason;
 		if (rej.error)
 			error = rej.error;
 		ep->peer_data_len = rej.private_len;

@@ -96,6 +96,20 @@ static void info_control(struct rnotify_ep *ep,
 	info->kmem = kmem(ep);
 }
 
+/*
+ * The peer's first message may establish the connection before rdma_cm has given
+ * us the hello that came earlier; it is about to.
+ */
+static bool hello_is_due(struct rnotify_ep *ep)
+{
+	bool due;
+
+	spin_lock_bh(&ep->lock);
+	due = ep->state == RNOTIFY_EP_ESTABLISHED && !ep->have_hello;
+	spin_unlock_bh(&ep->lock);
+	return due;
+}
+
 /**
  * rnotify_endpoint_info() - RNOTIFY_IOCTL_ENDPOINT_INFO
  * @ctx: context
@@ -119,6 +133,8 @@ int rnotify_endpoint_info(struct rnotify_ctx *ctx,
 		.endpoint_id = info->endpoint_id,
 	};
 
+	/* Who is killed meanwhile does not look at the result. */
+	wait_event_killable(ep->wait, !hello_is_due(ep));
 	mutex_lock(&ep->mutex);
 	info_control(ep, info);
 	spin_lock_bh(&ep->lock);

@@ -63,6 +63,13 @@ static int rx_deliver(struct rnotify_ep *ep, struct rnotify_event *ev,
 	return 0;
 }
 
+/* What the peer sends may come before the CM tells that the connection is there. */
+static void rx_established(struct rnotify_ep *ep)
+{
+	if (unlikely(smp_load_acquire(&ep->state) < RNOTIFY_EP_ESTABLISHED))
+		rnotify_ep_established(ep);
+}
+
 static void rx_imm(struct rnotify_event *ev, const struct ib_wc *wc)
 {
 	if (!(wc->wc_flags & IB_WC_WITH_IMM))
@@ -110,6 +117,9 @@ static int rx_long_notify(struct rnotify_ep *ep,
 static int rx_decoded(struct rnotify_ep *ep, const struct ib_wc *wc,
 		      const struct rnotify_wire_msg *msg)
 {
+	/* A peer that accepted, and ended at once: there never was a connection. */
+	if (ep->passive || msg->type != RNOTIFY_WIRE_GOODBYE)
+		rx_established(ep);
 	if (msg->type == RNOTIFY_WIRE_MESSAGE)
 		return rx_message(ep, wc, msg);
 	if (wc->wc_flags & IB_WC_WITH_IMM)
@@ -142,6 +152,7 @@ static int rx_handle(struct rnotify_ep *ep, const struct ib_wc *wc, u32 i)
 {
 	switch (wc->opcode) {
 	case IB_WC_RECV_RDMA_WITH_IMM:
+		rx_established(ep);
 		return rx_notify(ep, wc);
 	case IB_WC_RECV:
 		if (wc->wc_flags & IB_WC_WITH_INVALIDATE)
@@ -190,10 +201,6 @@ void rnotify_rx_done(struct ib_cq *cq, struct ib_wc *wc)
 		rx_failed(ep, wc);
 		return;
 	}
-
-	/* Data may come before the CM tells that the connection is there. */
-	if (unlikely(smp_load_acquire(&ep->state) < RNOTIFY_EP_ESTABLISHED))
-		rnotify_ep_established(ep);
 
 	ret = rx_handle(ep, wc, rx - ep->rx);
 	if (ret)

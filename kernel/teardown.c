@@ -39,9 +39,10 @@ static bool sq_quiet(struct rnotify_ep *ep)
 }
 
 /*
- * An orderly end is one that this side wants while the connection is sound. A
- * peer that broke the protocol is told, too, also when it did so in the hello of
- * its answer: by then the queue pair can send.
+ * An orderly end is one that this side wants while the connection is sound. Who
+ * accepts can send before it knows that the answer came: then GOODBYE waits in
+ * the queue pair for the peer's. A peer that broke the protocol is told, too, also
+ * when it did so in the hello of its answer: by then the queue pair can send.
  */
 static bool wants_goodbye(struct rnotify_ep *ep)
 {
@@ -49,7 +50,8 @@ static bool wants_goodbye(struct rnotify_ep *ep)
 	case RNOTIFY_REASON_LOCAL_CLOSE:
 		if (!ep->local_reason)
 			ep->local_reason = RNOTIFY_REASON_LOCAL_CLOSE;
-		return ep->down.stage == RNOTIFY_STAGE_ESTABLISHED;
+		return ep->down.stage == RNOTIFY_STAGE_ESTABLISHED ||
+		       (ep->passive && ep->conn_sent);
 	case RNOTIFY_REASON_PROTOCOL:
 	case RNOTIFY_REASON_VERSION:
 		ep->local_reason = ep->down.reason;
@@ -83,10 +85,15 @@ static void say_goodbye(struct rnotify_ep *ep)
 /* Why a request that was never accepted is turned down. */
 static void reject_request(struct rnotify_ep *ep)
 {
+	bool exits = ep->local_reason == RNOTIFY_REASON_PEER_EXIT;
+
 	if (ep->conn_sent || ep->stage != RNOTIFY_STAGE_ACCEPT)
 		return;
-	rnotify_cm_send_reject(ep->cm_id, RNOTIFY_REASON_REJECTED,
-			       -ECONNREFUSED, "rejected by the application",
+	rnotify_cm_send_reject(ep->cm_id, exits ? RNOTIFY_REASON_PEER_EXIT :
+						  RNOTIFY_REASON_REJECTED,
+			       exits ? -ECONNRESET : -ECONNREFUSED,
+			       exits ? "the process ended" :
+				       "rejected by the application",
 			       ep->private_data, ep->private_len);
 }
 

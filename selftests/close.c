@@ -415,9 +415,9 @@ TEST_F(close, P7_request_pending)
 	ea = rnt_connect(&self->a, rnt_addr4(), port, &params, 0);
 	rnt_request(&c, NULL);
 	close_in_time(&c);
-	rnt_down(&self->a, ea, RNOTIFY_REASON_REJECTED, &ev);
+	rnt_down(&self->a, ea, RNOTIFY_REASON_PEER_EXIT, &ev);
 	ASSERT_EQ(RNOTIFY_STAGE_CONNECT, ev.down.stage);
-	ASSERT_EQ(-ECONNREFUSED, ev.down.error);
+	ASSERT_EQ(-ECONNRESET, ev.down.error);
 }
 
 /* Accepted, and closed before anybody looked. */

@@ -268,7 +268,7 @@ static void expect_all_told(FIXTURE_DATA(kill) *self, uint64_t deadline)
 		  ev.down.reason == RNOTIFY_REASON_PEER_CLOSE);
 	rnt_check_eq(self->next, ev.down.delivered);
 	expect_told(&self->u, self->stuck, RNT_PEER_GONE, deadline);
-	expect_told(&self->a, self->ours, RNOTIFY_REASON_REJECTED, deadline);
+	expect_told(&self->a, self->ours, RNOTIFY_REASON_PEER_EXIT, deadline);
 	rnt_check(rnt_take_type(&self->a, self->half,
 				RNOTIFY_EVENT_DISCONNECTED, &ev, TOLD_MS));
 	rnt_take_type(&self->a, 0, RNOTIFY_EVENT_NOTIFY, &ev, 5);

@@ -318,7 +318,8 @@ TEST_F(end, request_dropped)
 		}
 		rnt_expect(&self->a, self->p.ea, RNOTIFY_EVENT_DISCONNECTED,
 			   &ev);
-		EXPECT_EQ(RNOTIFY_REASON_REJECTED, ev.down.reason);
+		EXPECT_EQ(how < 3 ? RNOTIFY_REASON_REJECTED :
+				    RNOTIFY_REASON_PEER_EXIT, ev.down.reason);
 		EXPECT_EQ(RNOTIFY_STAGE_CONNECT, ev.down.stage);
 		rnt_destroy(&self->a, self->p.ea);
 	}
@@ -369,8 +370,9 @@ TEST_F(end, passive_destroys_while_accepting)
 		ASSERT_TRUE(rnt_take_type(&self->a, self->p.ea,
 					  RNOTIFY_EVENT_DISCONNECTED, &ev,
 					  RNT_PATIENCE_MS));
-		ASSERT_NE(RNOTIFY_REASON_LOCAL_CLOSE, ev.down.reason);
-		ASSERT_NE(RNOTIFY_REASON_TIMEOUT, ev.down.reason);
+		/* an orderly end, and told so */
+		ASSERT_EQ(RNOTIFY_REASON_PEER_CLOSE, ev.down.reason);
+		ASSERT_EQ(RNOTIFY_REASON_LOCAL_CLOSE, ev.down.vendor_err);
 		while (rnt_take(&self->a, self->p.ea, &ev, 0)) {
 			ASSERT_EQ(RNOTIFY_EVENT_ESTABLISHED, ev.type);
 		}
@@ -378,6 +380,31 @@ TEST_F(end, passive_destroys_while_accepting)
 			ASSERT_EQ(RNOTIFY_EVENT_ESTABLISHED, ev.type);
 		}
 		gone(self);
+	}
+}
+
+/* The process of the passive side ends: the other side is told why. */
+TEST_F(end, P7_exits_while_accepting)
+{
+	unsigned int rounds = rnt_count(60);
+	struct rnotify_event ev;
+
+	for (unsigned int i = 0; i < rounds; i++) {
+		self->p.listener = 0;
+		open_request(self);
+		ASSERT_EQ(0, rnt_accept(&self->b, self->p.eb, NULL, 0));
+		rnt_sleep_us(i * 61 % 3000);
+		rnt_close(&self->b);
+		rnt_init(&self->b, 4096, 0);
+		ASSERT_TRUE(rnt_take_type(&self->a, self->p.ea,
+					  RNOTIFY_EVENT_DISCONNECTED, &ev,
+					  RNT_PATIENCE_MS));
+		ASSERT_EQ(RNOTIFY_REASON_PEER_EXIT, ev.down.reason);
+		ASSERT_EQ(-ECONNRESET, ev.down.error);
+		while (rnt_take(&self->a, self->p.ea, &ev, 0)) {
+			ASSERT_EQ(RNOTIFY_EVENT_ESTABLISHED, ev.type);
+		}
+		rnt_destroy(&self->a, self->p.ea);
 	}
 }
 
