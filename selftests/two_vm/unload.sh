@@ -22,9 +22,8 @@ patiently() {
 	done
 }
 
-# has STATE: is one of our connections in that state?
-has() {
-	rdma resource show cm_id | grep rnotify | grep -q "state $1 "
+connected() {
+	rdma resource show cm_id | grep rnotify | grep -q "state CONNECT "
 }
 
 # An endless ping that ends because of the other side
@@ -55,9 +54,9 @@ passive() {
 	for i in $(seq $rounds); do
 		rnotify pong 2>pong.log &
 		pid=$!
-		patiently has LISTEN
+		patiently grep -q ^listening pong.log
 		vm-sync "listening-$i"
-		check "round $i: connected" patiently has CONNECT
+		check "round $i: connected" patiently connected
 		check "round $i: refused while in use" refused
 		kill -9 $pid
 		wait $pid
@@ -66,7 +65,7 @@ passive() {
 	done
 	rnotify pong 2>pong.log &
 	pid=$!
-	patiently has LISTEN
+	patiently grep -q ^listening pong.log
 	vm-sync listening-last
 	vm-sync over
 	kill -9 $pid

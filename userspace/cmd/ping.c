@@ -262,7 +262,7 @@ static int ping_share(struct pinger *p)
 		return 0;
 	ret = rnotify_share(p->ctx, p->endpoint, p->region, size, size,
 			    RNOTIFY_RIGHT_WRITE, 0, NULL);
-	if (ret)
+	if (ret && !is_over(ret))
 		return fail_call(p->ctx, RNOTIFY_CALL_SHARE, ret, NULL);
 	ret = find_event(p->ctx, p->endpoint, RNOTIFY_EVENT_REMOTE_REGION,
 			 &event);
