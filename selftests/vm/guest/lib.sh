@@ -100,6 +100,24 @@ check_leaks() {
 	fi
 }
 
+# kill_session SID: all processes of a program. Not its process group: the kselftest
+# harness gives each test one of its own.
+kill_session() {
+	local proc stat found=1 tries=0
+	while [ $found = 1 ] && [ $tries -lt 20 ]; do
+		found=0
+		tries=$((tries + 1))
+		for proc in /proc/[0-9]*; do
+			read -r stat 2>/dev/null <"$proc/stat" || continue
+			# behind the name: state, parent, group, session
+			# shellcheck disable=SC2086
+			set -- "$1" ${stat##*) }
+			if [ "$5" != "$1" ] || [ "$2" = Z ]; then continue; fi
+			kill -9 "${proc#/proc/}" 2>/dev/null && found=1
+		done
+	done
+}
+
 # Runs in the background beside a program: on expiry the blocked tasks and the
 # backtraces of the CPUs go to the console, then the program is killed.
 watchdog() {
@@ -114,7 +132,7 @@ watchdog() {
 	echo l >/proc/sysrq-trigger
 	sleep 1
 	dmesg -n 6
-	kill -9 -"$3" 2>/dev/null
+	kill_session "$3"
 	sleep 15
 	[ ! -d "/proc/$3" ] || vm_mark "stuck $1"
 }
@@ -134,7 +152,7 @@ run_program() {
 	rc=$?
 	kill $dog 2>/dev/null
 	# its forgotten children: the session is named after the program
-	kill -9 -$pid 2>/dev/null
+	kill_session $pid
 	vm_mark "exit $name $rc"
 	check_gauges "$name"
 	check_leaks "$name"

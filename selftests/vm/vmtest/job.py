@@ -25,7 +25,7 @@ def slowness(kernel, accel):
 
 def _directives(host, name):
     """A test says in its source what it needs, in a comment: "rvm: limit=300",
-    "rvm: kernels=6.12,debug", "rvm: mtu=4096", "rvm: long=1"."""
+    "rvm: long_limit=900", "rvm: kernels=6.12,debug", "rvm: mtu=4096", "rvm: long=1"."""
     found = {}
     source = os.path.join(paths.ROOT, "selftests", name + ".c")
     # A script speaks for itself, also when a program has its name
@@ -55,6 +55,10 @@ class Item:
     def limit(self, default):
         """Seconds that the program may take on a fast machine."""
         return float(self.directives.get("limit", default))
+
+    def limit_long(self, default):
+        """The same when it is asked for its long form."""
+        return float(self.directives.get("long_limit", self.limit(default)))
 
     @property
     def floor(self):
@@ -109,12 +113,15 @@ class Job:
         env.update(self.env)
         return "".join(f"export {k}={shlex.quote(str(v))}\n" for k, v in env.items())
 
+    def _seconds(self, item):
+        limit = item.limit_long if "RNOTIFY_LONG" in self.env else item.limit
+        return limit(self.limit) * (self.slow or 1)
+
     def _overlay(self, role, mode, items):
         arch = cpio.Archive()
         arch.data("job/env", self._settings(role, mode).encode())
         arch.data("job/list", "".join(
-            f"{i.name} {i.limit(self.limit) * (self.slow or 1):.0f} {i.command}\n"
-            for i in items).encode())
+            f"{i.name} {self._seconds(i):.0f} {i.command}\n" for i in items).encode())
         if mode == "probe":
             return arch.bytes()
         if self.module:
