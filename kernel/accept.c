@@ -29,6 +29,9 @@ static int answer(struct rnotify_ep *ep, const void *private_data, u32 len)
 	bool ok;
 	int ret;
 
+	ret = rnotify_dev_attach(ep);
+	if (ret)
+		return ret;
 	rnotify_cm_tune(ep);
 	ret = rnotify_qp_create(ep);
 	if (ret)

@@ -27,6 +27,10 @@ static void on_addr(struct rnotify_ep *ep)
 
 	if (step(ep, RNOTIFY_EP_ROUTE))
 		return;
+	if (rnotify_dev_attach(ep)) {
+		rnotify_ep_fail(ep, RNOTIFY_REASON_DEVICE_REMOVED, -ENODEV);
+		return;
+	}
 	ret = rdma_resolve_route(ep->cm_id, resolve_ms(ep));
 	if (ret)
 		rnotify_ep_fail(ep, RNOTIFY_REASON_UNREACHABLE, ret);
@@ -46,9 +50,7 @@ static void on_route(struct rnotify_ep *ep)
 	rnotify_cm_tune(ep);
 	ret = rnotify_qp_create(ep);
 	if (ret) {
-		rnotify_ep_fail(ep, ret == -ENODEV ?
-				RNOTIFY_REASON_DEVICE_REMOVED :
-				RNOTIFY_REASON_RESOURCES, ret);
+		rnotify_ep_fail(ep, RNOTIFY_REASON_RESOURCES, ret);
 		return;
 	}
 	if (step(ep, RNOTIFY_EP_CONNECT))

@@ -114,28 +114,38 @@ void rnotify_dev_removal_told(void)
 }
 
 /**
- * rnotify_dev_attach() - let an endpoint use a device
- * @ib: device, from a CM id bound to it
- * @ep: endpoint; holds rnotify_ep.mutex
+ * rnotify_dev_attach() - let an endpoint use the device of its CM id
+ * @ep: endpoint; mutex held
  *
- * Return: the device, or NULL if it is not usable or going away.
+ * From here to rnotify_dev_detach(), the device's removal waits for the endpoint
+ * before rdma_cm hears of it: clients are removed in the reverse order of their
+ * registration. An active endpoint is attached before it resolves the route, as
+ * rdma_cm, when it tells an id in that state of a removal, looks at the id's device
+ * again after the telling; by then the id may be destroyed.
+ *
+ * Return: 0, or -ENODEV if the device is not usable or going away.
  */
-struct rnotify_dev *rnotify_dev_attach(struct ib_device *ib,
-				       struct rnotify_ep *ep)
+int rnotify_dev_attach(struct rnotify_ep *ep)
 {
-	struct rnotify_dev *dev, *found = NULL;
+	struct ib_device *ib = ep->cm_id->device;
+	struct rnotify_dev *dev;
 
+	lockdep_assert_held(&ep->mutex);
 	mutex_lock(&rnotify_dev_mutex);
 	list_for_each_entry(dev, &rnotify_devs, list) {
 		if (dev->ib != ib)
 			continue;
 		refcount_inc(&dev->users);
 		list_add_tail(&ep->dev_node, &dev->eps);
-		found = dev;
+		ep->dev = dev;
 		break;
 	}
 	mutex_unlock(&rnotify_dev_mutex);
-	return found;
+	if (!ep->dev)
+		return -ENODEV;
+	strscpy(ep->dev_name, dev_name(&ib->dev), sizeof(ep->dev_name));
+	ep->port_num = ep->cm_id->port_num;
+	return 0;
 }
 
 /**

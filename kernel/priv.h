@@ -336,8 +336,7 @@ struct rnotify_dev {
 extern struct mutex rnotify_dev_mutex;
 extern struct ib_client rnotify_ib_client;
 
-struct rnotify_dev *rnotify_dev_attach(struct ib_device *ib,
-				       struct rnotify_ep *ep);
+int rnotify_dev_attach(struct rnotify_ep *ep);
 void rnotify_dev_detach(struct rnotify_ep *ep);
 void rnotify_dev_put(struct rnotify_dev *dev);
 void rnotify_dev_removal_told(void);

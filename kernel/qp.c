@@ -141,7 +141,7 @@ static int create_qp(struct rnotify_ep *ep, struct ib_qp_init_attr *attr)
 
 /**
  * rnotify_qp_create() - PD, CQ, QP, slots and buffers; receives posted
- * @ep: endpoint with a CM id that is bound to a device; mutex held
+ * @ep: endpoint that is attached to a device; mutex held
  *
  * Context: process, sleeps.
  * Return: 0, or a negative errno; rnotify_qp_destroy() cleans up either way.
@@ -149,18 +149,9 @@ static int create_qp(struct rnotify_ep *ep, struct ib_qp_init_attr *attr)
 int rnotify_qp_create(struct rnotify_ep *ep)
 {
 	struct ib_qp_init_attr attr = {};
-	struct ib_device *ib = ep->cm_id->device;
-	struct rnotify_dev *dev;
 	int ret;
 
 	lockdep_assert_held(&ep->mutex);
-	dev = rnotify_dev_attach(ib, ep);
-	if (!dev)
-		return -ENODEV;
-	ep->dev = dev;
-	strscpy(ep->dev_name, dev_name(&ib->dev), sizeof(ep->dev_name));
-	ep->port_num = ep->cm_id->port_num;
-
 	ret = qp_sizes(ep, &attr);
 	if (ret)
 		return ret;
@@ -171,7 +162,7 @@ int rnotify_qp_create(struct rnotify_ep *ep)
 	if (ret)
 		return ret;
 
-	ep->pd = ib_alloc_pd(ib, 0);
+	ep->pd = ib_alloc_pd(ep->dev->ib, 0);
 	if (IS_ERR(ep->pd)) {
 		ret = PTR_ERR(ep->pd);
 		ep->pd = NULL;
