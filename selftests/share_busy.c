@@ -243,7 +243,7 @@ TEST_F(busy, peer_learns_of_all_ends)
 		rnt_expect(&self->b, self->p.eb, RNOTIFY_EVENT_REMOTE_REGION,
 			   NULL);
 	}
-	keep_busy(self, 2500);
+	keep_busy(self, 6000);
 	rnt_destroy(&self->a, r.id);
 	/* all were given up after the same second */
 	ASSERT_FALSE(drained(self, 0));

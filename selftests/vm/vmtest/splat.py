@@ -34,6 +34,13 @@ _FINE = [re.compile(p) for p in (
     r"spectre|Spectre|mitigation", r"memory leak report is",
     r"rcu: INFO: .*(?:Hierarchical|adjusting)",
 )]
+# Warnings of the core or of soft-RoCE that are theirs: functions of the call trace,
+# and the program in selftests/theirs/ that shows them without us.
+_THEIRS = (
+    # a receive posted for MADs while ib_mad_port_close() destroys the QP
+    ("mad_removal", ("rxe_post_recv", "ib_mad_post_receive_mads", "ib_mad_recv_done")),
+)
+_CALL = re.compile(r"(?:RIP: \w+:|\] +(?:\? )?)(\w+)[.\w]*\+0x[0-9a-f]+/")
 _MARK = re.compile(r"vm: (begin|end) (\S+)\s*$")
 
 CONTEXT = 40
@@ -48,6 +55,17 @@ def injected(lines, at):
     """Is the allocation failure at this line one that a test injected?"""
     return "page allocation failure" in lines[at] and any(
         "FAULT_INJECTION: forcing a failure" in x for x in lines[max(0, at - 80):at])
+
+
+def theirs(lines, at):
+    """Is the warning at this line one of those that are not ours?"""
+    called = []
+    for line in lines[at:at + 80]:
+        called += _CALL.findall(line)
+        if "end trace" in line:
+            break
+    return "WARNING: " in lines[at] and not any("rnotify" in c for c in called) and \
+        any(all(c in called for c in functions) for _, functions in _THEIRS)
 
 
 class Splat:
@@ -68,7 +86,7 @@ def scan(lines):
         mark = _MARK.search(line)
         if mark:
             program = mark[2] if mark[1] == "begin" else "after-" + mark[2]
-        elif is_bad(line) and not injected(lines, i):
+        elif is_bad(line) and not injected(lines, i) and not theirs(lines, i):
             if i > until:
                 found.append(Splat(program, []))
                 start = max(0, i - 3)
