@@ -52,6 +52,24 @@ void *rnt_thread_join_(struct rnt_thread *t)
 	return ret;
 }
 
+/* State letter of a task: the field behind the name, which is in brackets. */
+static char state_of(pid_t pid)
+{
+	char path[64], text[512] = "";
+	char *end;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "r");
+	if (!f)
+		rnt_fail("%s: errno %d", path, errno);
+	if (!fgets(text, sizeof(text), f))
+		rnt_fail("%s is empty", path);
+	fclose(f);
+	end = strrchr(text, ')');
+	return end && end[1] ? end[2] : '?';
+}
+
 /* Number of the system call that a task sleeps in, -1 if it is running. */
 static long sleeps_in(pid_t tid)
 {
@@ -73,30 +91,13 @@ void rnt_await_sleep_(pid_t tid, long nr)
 {
 	uint64_t deadline = rnt_deadline(RNT_PATIENCE_MS);
 
-	while (sleeps_in(tid) != nr) {
+	/* Who is woken, but not on a processor yet, would still show the call. */
+	while (state_of(tid) == 'R' || sleeps_in(tid) != nr) {
 		if (!rnt_left_ms(deadline))
 			rnt_fail("task %d does not sleep in system call %ld",
 				 tid, nr);
 		rnt_sleep_us(200);
 	}
-}
-
-/* State letter of a process: the field behind the name, which is in brackets. */
-static char state_of(pid_t pid)
-{
-	char path[64], text[512] = "";
-	char *end;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	f = fopen(path, "r");
-	if (!f)
-		rnt_fail("%s: errno %d", path, errno);
-	if (!fgets(text, sizeof(text), f))
-		rnt_fail("%s is empty", path);
-	fclose(f);
-	end = strrchr(text, ')');
-	return end && end[1] ? end[2] : '?';
 }
 
 void rnt_stop_and_continue_(void)
