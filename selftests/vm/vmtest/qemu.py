@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1 OR MIT
 """One QEMU process: its command line, its lines of text, its monitor."""
 
+import contextlib
 import ctypes
 import json
 import os
@@ -221,7 +222,9 @@ class Machine:
     def kill(self):
         """End QEMU whatever state it is in, and clean up."""
         if self.alive():
-            os.killpg(self._process.pid, signal.SIGKILL)
+            # It may end, and be waited for by another thread, at this moment
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
         self.clean()
 
