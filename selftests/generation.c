@@ -48,21 +48,28 @@ static void ring(struct rnt_pair *p, __u32 imm)
 	rnt_post1(p->a, &op);
 }
 
+/* Wait until all that was posted has been judged. */
+static void arrived(FIXTURE_DATA(generation) *self)
+{
+	uint64_t deadline = rnt_deadline(RNT_PATIENCE_MS);
+	struct rnotify_endpoint_info tx, rx;
+
+	rnt_info(&self->a, self->p.ea, &tx);
+	do {
+		rnt_check(rnt_left_ms(deadline));
+		rnt_info(&self->b, self->p.eb, &rx);
+	} while (rx.rx_notify != tx.tx_notify_posted);
+}
+
 /* Whether the generation lets that one pass. */
 static bool passes(FIXTURE_DATA(generation) *self, __u32 imm)
 {
-	__u64 before = rnt_counter_count(&self->x);
-	struct rnotify_endpoint_info info;
-	uint64_t deadline = rnt_deadline(RNT_PATIENCE_MS);
-	__u64 nr;
+	__u64 before;
 
-	rnt_info(&self->b, self->p.eb, &info);
-	nr = info.rx_notify;
+	arrived(self);
+	before = rnt_counter_count(&self->x);
 	ring(&self->p, imm);
-	do {
-		rnt_info(&self->b, self->p.eb, &info);
-		rnt_check(rnt_left_ms(deadline));
-	} while (info.rx_notify == nr);
+	arrived(self);
 	return rnt_counter_count(&self->x) != before;
 }
 
