@@ -42,7 +42,7 @@ FIXTURE_SETUP(race)
 	rnt_pair_open(&self->p[0], &self->a, &self->b, NULL, NULL);
 	for (int i = 1; i < SENDERS; i++)
 		rnt_pair_more(&self->p[0], &self->p[i]);
-	self->per_sender = how_many() / SENDERS;
+	self->per_sender = (how_many() + SENDERS - 1) / SENDERS;
 }
 
 FIXTURE_TEARDOWN(race)
