@@ -241,7 +241,8 @@ static __u32 dial(struct driven *d)
 			.send_depth = DEPTH,
 			.recv_depth = DEPTH,
 			.keepalive_ms = keepalive,
-			.connect_timeout_ms = keepalive,
+			/* who is told need not be quicker than the telling */
+			.connect_timeout_ms = peer_tells ? 60000 : keepalive,
 		},
 		.private_ptr = (uintptr_t)&state,
 		.private_len = 1,
@@ -414,7 +415,7 @@ static bool reason_ok(const struct driven *d)
 		       reason == RNOTIFY_REASON_PEER_EXIT ||
 		       reason == RNOTIFY_REASON_PEER_CLOSE;
 	if (d->state == CONNECTING)
-		return reason == (peer_tells ? RNOTIFY_REASON_REJECTED :
+		return reason == (peer_tells ? RNOTIFY_REASON_PEER_EXIT :
 					       RNOTIFY_REASON_TIMEOUT);
 	/* its packets may come through when ours do not */
 	if (reason == RNOTIFY_REASON_PEER_CLOSE ||
