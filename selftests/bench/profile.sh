@@ -1,0 +1,36 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1 OR MIT
+#
+# Where the instructions of a blocking notification go, by thread and by function,
+# for each transport named in TRANSPORTS.  In a guest whose clock counts instructions
+# a timer's samples are samples of instructions.  Needs perf (package linux-perf):
+#
+#	make modules KERNEL=6.12 && make userspace
+#	selftests/vm/rvm run --kernel 6.12 --icount --limit 300 \
+#		"/usr/bin/perf --version" selftests/bench/profile.sh
+#
+# perf --version is there to bring perf into the guest. What runs with interrupts off
+# is charged to who turns them on again (finish_task_switch(),
+# _raw_spin_unlock_irqrestore()).
+cd /tmp || exit 1
+n=20000
+transports=${TRANSPORTS:-rnotify write_imm}
+echo 0 >/proc/sys/kernel/kptr_restrict
+# shellcheck disable=SC2086 # words
+set -- $transports
+echo "1..$#"
+
+top() {
+	/t/perf report -i "$1.data" --stdio --no-children -s "$2" 2>/dev/null |
+		grep -v -e '^#' -e '^$' | head -"$3" | sed 's/^/# /'
+}
+
+for t; do
+	/t/perf record -a -F 20000 -e cpu-clock -o "$t.data" -- \
+		rnotify perf --json -t "$t" -n $n -w block >"$t.json" 2>"$t.log"
+	ns=$(tr -d ' ,' <"$t.json" | awk -F: '/"time_ns":/ { print $2; exit }')
+	echo "# $t: $((ns / (2 * n))) instructions a notification, sampling included"
+	top "$t" comm 12
+	top "$t" symbol 40
+	if [ -n "$ns" ]; then echo "ok $t"; else echo "not ok $t"; fi
+done
