@@ -86,6 +86,19 @@ keep() {
 	[ $good = 8 ] && [ "$(grep -c ^sha256 recv.log)" = 8 ]
 }
 
+# Who takes a file that is being received is refused, and spoils nothing
+same_out() {
+	port=$((port + 1))
+	rm -f out
+	: >recv.log
+	rnotify recv -l "$address:$port" -o out >recv.log 2>&1 &
+	pid=$!
+	listening recv.log || return 1
+	timeout 30 rnotify recv -l "$address:$((port + 1))" -o out 2>second.log
+	[ $? = 1 ] && grep -q '^rnotify: .*out.part: another process' second.log || return 1
+	rnotify send -q small "$address:$port" >send.log && wait $pid && cmp -s small out
+}
+
 json() {
 	transfer small 2 --json --json
 	# transfer() expects the other format: only the syntax counts here
@@ -100,7 +113,7 @@ head -c 1000 in >small
 head -c 262144 in >block
 head -c 262145 in >block1
 
-plan 19
+plan 20
 check "empty file" transfer empty 1
 check "one byte" transfer one 2
 check "one block" transfer block 2
@@ -121,6 +134,7 @@ address=$RNOTIFY_ADDR
 check "pipes" pipes
 check "JSON" json
 check "many files" keep
+check "one file, two receivers" same_out
 ln -s target link
 printf old >target
 chmod 600 target

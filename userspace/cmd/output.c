@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,6 +23,46 @@ static bool open_direct(struct output *out)
 	return out->fd >= 0;
 }
 
+/* Is it still what the path leads to? */
+static bool same_file(int fd, const char *path)
+{
+	struct stat ours, there;
+
+	return !fstat(fd, &ours) && !stat(path, &there) &&
+	       ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+/*
+ * The unfinished file belongs to one process: others neither write nor remove
+ * it. A file descriptor or a negative errno.
+ */
+static int open_locked(const char *path)
+{
+	int fd;
+
+	for (;;) {
+		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+		if (fd < 0)
+			return -errno;
+		/* Some file systems have no locks. */
+		if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+			close(fd);
+			return -EWOULDBLOCK;
+		}
+		if (same_file(fd, path))
+			break;
+		/* Finished or removed by its owner meanwhile */
+		close(fd);
+	}
+	if (ftruncate(fd, 0)) {
+		int err = errno;
+
+		close(fd);
+		return -err;
+	}
+	return fd;
+}
+
 static bool open_part(struct output *out, const struct stat *old)
 {
 	if (snprintf(out->part, sizeof(out->part), "%s.part", out->final) >=
@@ -30,10 +71,10 @@ static bool open_part(struct output *out, const struct stat *old)
 		fail("%s: %s", out->final, strerror(ENAMETOOLONG));
 		return false;
 	}
-	out->fd = open(out->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-		       0666);
+	out->fd = open_locked(out->part);
 	if (out->fd < 0) {
-		fail("%s: %s", out->part, strerror(errno));
+		fail("%s: %s", out->part, out->fd == -EWOULDBLOCK ?
+		     "another process writes it" : strerror(-out->fd));
 		out->part[0] = '\0';
 		return false;
 	}
