@@ -99,6 +99,36 @@ same_out() {
 	rnotify send -q small "$address:$port" >send.log && wait $pid && cmp -s small out
 }
 
+# No reader comes, and somebody loses patience
+fifo_stopped() {
+	mkfifo pipe
+	rnotify recv -l "$address:$port" -o pipe 2>recv.log &
+	pid=$!
+	awaits grep -q wait_for_partner /proc/$pid/stack || return 1
+	kill $pid
+	wait $pid
+	[ $? = 143 ] && [ ! -s recv.log ]
+}
+
+# Nor does a reader that reads nothing keep it
+fifo_full() {
+	port=$((port + 1))
+	: >recv.log
+	(exec sleep 1000) <pipe &
+	reader=$!
+	rnotify recv -l "$address:$port" -o pipe 2>recv.log &
+	pid=$!
+	listening recv.log || return 1
+	rnotify send -q in "$address:$port" 2>send.log &
+	sender=$!
+	awaits grep -q pipe_write /proc/$pid/stack || return 1
+	kill $pid
+	wait $pid
+	[ $? = 143 ] || return 1
+	wait $sender
+	[ $? = 1 ] && kill $reader && grep -q '^rnotify: .*receiver was stopped' send.log
+}
+
 json() {
 	transfer small 2 --json --json
 	# transfer() expects the other format: only the syntax counts here
@@ -113,7 +143,7 @@ head -c 1000 in >small
 head -c 262144 in >block
 head -c 262145 in >block1
 
-plan 20
+plan 22
 check "empty file" transfer empty 1
 check "one byte" transfer one 2
 check "one block" transfer block 2
@@ -135,6 +165,8 @@ check "pipes" pipes
 check "JSON" json
 check "many files" keep
 check "one file, two receivers" same_out
+check "a FIFO without a reader" fifo_stopped
+check "a FIFO whose reader reads nothing" fifo_full
 ln -s target link
 printf old >target
 chmod 600 target

@@ -12,6 +12,7 @@
 #include "common.h"
 #include "dial.h"
 #include "incoming.h"
+#include "stop.h"
 
 /* Answers and slot returns: few are ever under way. */
 #define RETURN_DEPTH 32
@@ -259,7 +260,7 @@ static void on_block(struct incoming *in, const struct rnotify_event_notify *n)
 	data += in->blocks % in->slots * (uint64_t)in->block;
 	sha256_update(&in->sha, data, n->byte_len);
 	if (!output_write(&in->out, data, n->byte_len)) {
-		give_up(in, STATUS_WRITE);
+		give_up(in, stop_asked() ? STATUS_STOPPED : STATUS_WRITE);
 		return;
 	}
 	in->blocks++;

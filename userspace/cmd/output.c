@@ -18,7 +18,8 @@
 static bool open_direct(struct output *out)
 {
 	out->fd = open(out->final, O_WRONLY | O_CLOEXEC);
-	if (out->fd < 0)
+	/* A FIFO waits for its reader; who is asked to stop meanwhile, stops. */
+	if (out->fd < 0 && !stop_asked())
 		fail("%s: %s", out->final, strerror(errno));
 	return out->fd >= 0;
 }
@@ -130,15 +131,18 @@ bool output_write(struct output *out, const void *data, size_t len)
 		return true;
 	while (len) {
 		n = write(out->fd, p, len);
-		if (n < 0 && errno == EINTR && !stop_asked())
-			continue;
-		if (n < 0) {
+		if (n < 0 && errno != EINTR) {
 			fail("writing %s: %s", output_name(out),
 			     strerror(errno));
 			return false;
 		}
-		p += n;
-		len -= (size_t)n;
+		if (n > 0) {
+			p += n;
+			len -= (size_t)n;
+		}
+		/* A pipe that nobody reads keeps nobody from stopping. */
+		if (len && stop_asked())
+			return false;
 	}
 	return true;
 }

@@ -146,6 +146,14 @@ static bool event_take(const struct recv_options *opt, struct incoming *in,
 	return false;
 }
 
+/* A FIFO waits for its reader, and a signal ends that. An exit status. */
+static int open_out(const struct recv_options *opt, struct incoming *in)
+{
+	if (output_open(&in->out, opt->out))
+		return 0;
+	return stop_asked() ? stop_status() : EXIT_FAILED;
+}
+
 /* What is in the ring. True: time to exit, with *status. */
 static bool events_take(const struct recv_options *opt, struct incoming *in,
 			int *status)
@@ -153,7 +161,7 @@ static bool events_take(const struct recv_options *opt, struct incoming *in,
 	const struct rnotify_event *event;
 	bool over = false;
 
-	while (!over && (event = rnotify_peek(in->ctx))) {
+	while (!over && !stop_asked() && (event = rnotify_peek(in->ctx))) {
 		over = event_take(opt, in, event, status);
 		rnotify_release(in->ctx, 1);
 	}
@@ -162,7 +170,7 @@ static bool events_take(const struct recv_options *opt, struct incoming *in,
 	*status = conclude(opt, in);
 	if (!opt->keep)
 		return true;
-	*status = output_open(&in->out, opt->out) ? 0 : EXIT_FAILED;
+	*status = open_out(opt, in);
 	if (!*status)
 		incoming_next(in, (uint32_t)opt->block);
 	return *status != 0;
@@ -246,10 +254,9 @@ static int run(int argc, char **argv)
 	if (ret)
 		return fail_call(NULL, RNOTIFY_CALL_OPEN, ret, NULL);
 	stop_catch();
-	if (output_open(&in.out, opt.out))
+	status = open_out(&opt, &in);
+	if (!status)
 		status = receive(&opt, &in);
-	else
-		status = EXIT_FAILED;
 	output_discard(&in.out);
 	rnotify_close(in.ctx);
 	return status;
