@@ -66,6 +66,7 @@ static int rx_deliver(struct rnotify_ep *ep, struct rnotify_event *ev,
 /* What the peer sends may come before the CM tells that the connection is there. */
 static void rx_established(struct rnotify_ep *ep)
 {
+	/* Acquire: what comes now follows ESTABLISHED in the ring. */
 	if (unlikely(smp_load_acquire(&ep->state) < RNOTIFY_EP_ESTABLISHED))
 		rnotify_ep_established(ep);
 }
