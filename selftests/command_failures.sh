@@ -157,6 +157,13 @@ disk_full() {
 		says send.log "could not write"
 }
 
+output_lost() {
+	for c in --help --version info 'info --json' 'send --help' 'perf --help'; do
+		rnotify $c >/dev/full 2>recv.log
+		[ $? = 1 ] && says recv.log "standard output" || return 1
+	done
+}
+
 too_large() {
 	receiver -w 64K || return 1
 	rnotify send -q -b 1M in "$A:$port" >send.log 2>&1
@@ -292,7 +299,7 @@ usage() {
 head -c $size /dev/urandom >in
 mkfifo fifo slow
 
-plan 22
+plan 23
 check "sender killed" sender_killed
 check "receiver killed" receiver_killed 9
 check "receiver asked to stop" receiver_stopped
@@ -314,5 +321,6 @@ check "no permission" no_permission
 check "device removed" device_removed
 check "a transfer after all that" afterwards
 check "command line" usage
+check "output that gets lost" output_lost
 check "no unfinished file is left" test ! -e out.part
 finish

@@ -100,17 +100,20 @@ refused() {
 	words=$1
 	shift
 	rnotify perf "$@" >perf.log 2>&1
-	[ $? = 2 ] && grep -q "$words" perf.log && grep -q '^usage: rnotify perf' perf.log
+	[ $? = 2 ] && grep -q -e "$words" perf.log && grep -q '^usage: rnotify perf' perf.log
+}
+
+# wrong OPTION VALUE: refused, with both named
+wrong() {
+	refused "--$1: '$2' is none of its values" "--$1" "$2"
 }
 
 arguments() {
-	refused "not good: 'x'" -m x && refused "not good: 'rnotify,y'" -t rnotify,y &&
-		refused "not good: 'block,'" -w block, && refused "not good: '65M'" -s 65M &&
-		refused "not good: '0'" -b 0 && refused "not good: '4097'" -b 4097 &&
-		refused "not good: '0'" -W 0 && refused "not good: '0'" -e 0 &&
-		refused "not good: '0'" -n 0 && refused "not good: '1e3'" -n 1e3 &&
-		refused "not good: '0'" -r 0 && refused "not good: '1001'" --spin 1001 &&
-		refused "not good: '257'" --inline 257 && refused "not good: ''" -t ''
+	wrong mode x && wrong transport rnotify,y && wrong transport '' &&
+		wrong wait block, && wrong size 65M && wrong batch 0 && wrong batch 4097 &&
+		wrong window 0 && wrong endpoints 0 && wrong iterations 0 &&
+		wrong iterations 1e3 && wrong repeat 0 && wrong spin 1001 &&
+		wrong inline 257
 }
 
 contradictions() {

@@ -42,6 +42,14 @@ int fail_event(const struct rnotify_event *event, const char *about)
 	return about ? fail("%s: %s", about, buf) : fail("%s", buf);
 }
 
+int end_of_output(int status)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	fail("not all could be written to the standard output");
+	return status ? status : EXIT_FAILED;
+}
+
 int bad_usage(const char *usage, const char *fmt, ...)
 {
 	va_list args;

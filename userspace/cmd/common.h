@@ -36,6 +36,8 @@ int fail_call(struct rnotify *ctx, enum rnotify_call call, int err,
 	      const char *about);
 /* and for a DISCONNECTED or other event */
 int fail_event(const struct rnotify_event *event, const char *about);
+/* The last step of a program: its exit status, unless what it printed got lost. */
+int end_of_output(int status);
 
 /*
  * Whether a call failed since the endpoint is over: its DISCONNECTED event, which is

@@ -65,6 +65,7 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
 		if (!strcmp(argv[1], commands[i]->name))
-			return run(commands[i], argc - 1, argv + 1);
-	return top_option(argv[1]);
+			return end_of_output(run(commands[i], argc - 1,
+						 argv + 1));
+	return end_of_output(top_option(argv[1]));
 }

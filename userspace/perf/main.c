@@ -297,10 +297,10 @@ int main(int argc, char **argv)
 
 	signal(SIGPIPE, SIG_IGN);
 	if (options_parse(argc, argv, &opt, &status))
-		return status;
+		return end_of_output(status);
 	if (opt.server) {
 		signal(SIGCHLD, SIG_IGN);
 		return serve(&opt);
 	}
-	return opt.where ? with_server(&opt) : both_here(&opt);
+	return end_of_output(opt.where ? with_server(&opt) : both_here(&opt));
 }

@@ -312,6 +312,15 @@ static const char *contradiction(const struct options *opt)
 	return NULL;
 }
 
+static const char *option_name(int c)
+{
+	const struct option *option = long_options;
+
+	while (option->name && option->val != c)
+		option++;
+	return option->name;
+}
+
 int options_parse(int argc, char **argv, struct options *opt, int *status)
 {
 	const char *problem;
@@ -328,8 +337,8 @@ int options_parse(int argc, char **argv, struct options *opt, int *status)
 				long_options, usage, status)) >= 0) {
 		if (take_option(opt, c))
 			continue;
-		*status = bad_usage(usage, "not good: '%s'",
-				    optarg ? optarg : "-a");
+		*status = bad_usage(usage, "--%s: '%s' is none of its values",
+				    option_name(c), optarg ? optarg : "");
 		return -2;
 	}
 	if (c == -2)
