@@ -186,13 +186,35 @@ static void on_rejected(struct rnotify_ep *ep, struct rdma_cm_id *id,
 	spin_unlock_bh(&ep->lock);
 }
 
-/* The CM reports negative errnos, or positive codes of its own. */
-static void on_unreachable(struct rnotify_ep *ep, int status)
+/**
+ * rnotify_cm_errno() - what rdma_cm returned, as the ABI has it
+ * @ret: 0 or a negative errno
+ *
+ * To the network stack, a lack of memory is one of buffers.
+ *
+ * Return: 0 or a negative errno.
+ */
+int rnotify_cm_errno(int ret)
 {
+	return ret == -ENOBUFS ? -ENOMEM : ret;
+}
+
+/**
+ * rnotify_cm_failed() - a step towards the peer failed
+ * @ep: endpoint
+ * @status: rdma_cm's: a negative errno, or a positive code of its own
+ *
+ * Context: any but hard interrupt.
+ */
+void rnotify_cm_failed(struct rnotify_ep *ep, int status)
+{
+	int error = status < 0 ? rnotify_cm_errno(status) : -EHOSTUNREACH;
+
 	spin_lock_bh(&ep->lock);
-	rnotify_ep_fail_locked(ep, RNOTIFY_REASON_UNREACHABLE,
-			       status < 0 ? status : -EHOSTUNREACH, 0,
-			       status < 0 ? 0 : status);
+	rnotify_ep_fail_locked(ep, error == -ENOMEM ?
+			       RNOTIFY_REASON_RESOURCES :
+			       RNOTIFY_REASON_UNREACHABLE, error, 0,
+			       max(status, 0));
 	spin_unlock_bh(&ep->lock);
 }
 
@@ -221,7 +243,7 @@ int rnotify_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *ev)
 	case RDMA_CM_EVENT_ROUTE_ERROR:
 	case RDMA_CM_EVENT_CONNECT_ERROR:
 	case RDMA_CM_EVENT_UNREACHABLE:
-		on_unreachable(ep, ev->status);
+		rnotify_cm_failed(ep, ev->status);
 		break;
 	case RDMA_CM_EVENT_REJECTED:
 		on_rejected(ep, id, ev);

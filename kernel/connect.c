@@ -33,7 +33,7 @@ static void on_addr(struct rnotify_ep *ep)
 	}
 	ret = rdma_resolve_route(ep->cm_id, resolve_ms(ep));
 	if (ret)
-		rnotify_ep_fail(ep, RNOTIFY_REASON_UNREACHABLE, ret);
+		rnotify_cm_failed(ep, ret);
 }
 
 static void on_route(struct rnotify_ep *ep)
@@ -58,7 +58,7 @@ static void on_route(struct rnotify_ep *ep)
 	rnotify_cm_param(ep, &param, buf, ep->private_data, ep->private_len);
 	ret = rdma_connect(ep->cm_id, &param);
 	if (ret)
-		rnotify_ep_fail(ep, RNOTIFY_REASON_UNREACHABLE, ret);
+		rnotify_cm_failed(ep, ret);
 	else
 		ep->conn_sent = true;
 }
@@ -108,7 +108,7 @@ static int start(struct rnotify_ep *ep, const struct rnotify_connect *arg)
 		rdma_destroy_id(id);
 		ep->cm_id = NULL;
 	}
-	return ret;
+	return rnotify_cm_errno(ret);
 }
 
 /**

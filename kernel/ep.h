@@ -475,6 +475,8 @@ void rnotify_cm_send_reject(struct rdma_cm_id *id, u16 reason, int error,
 			    u32 len);
 void rnotify_cm_hello(struct rnotify_ep *ep, const struct rnotify_hello *hello);
 void rnotify_cm_tune(struct rnotify_ep *ep);
+int rnotify_cm_errno(int ret);
+void rnotify_cm_failed(struct rnotify_ep *ep, int status);
 
 /* qp.c: PD, CQ, QP and queues */
 int rnotify_qp_create(struct rnotify_ep *ep);
