@@ -180,8 +180,8 @@ int rnotify_qp_create(struct rnotify_ep *ep)
 
 /**
  * rnotify_qp_destroy() - undo rnotify_qp_create(), also half of it
- * @ep: endpoint whose QP, if any, is drained; mutex held. It stays attached to
- *	its device
+ * @ep: endpoint whose QP, if any, is drained, or was never connected; nothing is
+ *	posted any more; mutex held. It stays attached to its device
  *
  * Context: process, sleeps.
  */

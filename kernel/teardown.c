@@ -6,7 +6,7 @@
  *	what was posted completes, for a while, if the end is orderly
  *	GOODBYE
  *	rdma_disconnect(): the QP turns to ERROR
- *	drain: all completions have been delivered
+ *	drain: all completions have been delivered, or none comes any more
  *	outcomes for what the device did not report
  *	DISCONNECTED: the last event
  *	waits for the counters and slot tables that it fed end
@@ -97,6 +97,17 @@ static void reject_request(struct rnotify_ep *ep)
 			       ep->private_data, ep->private_len);
 }
 
+/*
+ * Nothing was delivered or posted. Such a queue pair may be one that the device
+ * could not connect, and draining it may take for ever: rxe's handles no receive
+ * any more when it got no memory for that. To destroy it ends its completions as
+ * well.
+ */
+static bool never_connected(const struct rnotify_ep *ep)
+{
+	return !ep->told && !ep->sq_head;
+}
+
 static void drain(struct rnotify_ep *ep)
 {
 	WRITE_ONCE(ep->draining, true);
@@ -104,6 +115,11 @@ static void drain(struct rnotify_ep *ep)
 		rnotify_dev_removal_told();
 	if (ep->conn_sent)
 		rdma_disconnect(ep->cm_id);
+	if (ep->qp && never_connected(ep)) {
+		/* Softirqs that still post receives: they are RCU readers. */
+		synchronize_rcu();
+		rnotify_qp_destroy(ep);
+	}
 	if (ep->qp)
 		ib_drain_qp(ep->qp);
 	if (ep->tx)
