@@ -12,26 +12,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "kselftest_harness.h"
-#include "nth.h"
+#include "nth_fixture.h"
 
 /* Nothing here is found by keepalive. */
 static const struct rnotify_params params = { .keepalive_ms = 600000 };
-
-FIXTURE(nth)
-{
-	struct nth t;
-};
-
-FIXTURE_SETUP(nth)
-{
-	nth_open(&self->t);
-}
-
-FIXTURE_TEARDOWN(nth)
-{
-	EXPECT_TRUE(nth_close(&self->t));
-}
 
 static void destroy_made(struct nth *t, int ret)
 {

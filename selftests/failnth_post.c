@@ -11,23 +11,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "kselftest_harness.h"
-#include "nth.h"
-
-FIXTURE(nth)
-{
-	struct nth t;
-};
-
-FIXTURE_SETUP(nth)
-{
-	nth_open(&self->t);
-}
-
-FIXTURE_TEARDOWN(nth)
-{
-	EXPECT_TRUE(nth_close(&self->t));
-}
+#include "nth_fixture.h"
 
 /*
  * ---- receiving -------------------------------------------------------------
