@@ -8,7 +8,7 @@
  */
 
 #include "kselftest_harness.h"
-#include "rnt.h"
+#include "arg.h"
 
 #define OFF(type, member) \
 	{ offsetof(struct type, member), sizeof(((struct type *)0)->member) }
@@ -20,38 +20,6 @@
 struct range {
 	size_t off;
 	size_t len;
-};
-
-union arg {
-	__u32 size;
-	struct {
-		__u32 size_;
-		__u32 flags;
-	};
-	struct rnotify_query query;
-	struct rnotify_setup setup;
-	struct rnotify_register reg;
-	struct rnotify_listen listen;
-	struct rnotify_connect connect;
-	struct rnotify_accept accept;
-	struct rnotify_reject reject;
-	struct rnotify_disconnect disconnect;
-	struct rnotify_destroy destroy;
-	struct rnotify_share share;
-	struct rnotify_post post;
-	struct rnotify_wait wait;
-	struct rnotify_kick kick;
-	struct rnotify_eventfd eventfd;
-	struct rnotify_endpoint_info info;
-	struct rnotify_moderate moderate;
-	struct rnotify_route route;
-	struct rnotify_counter_reset counter_reset;
-	struct rnotify_counter_watch counter_watch;
-	struct rnotify_watch_arm watch_arm;
-	struct rnotify_slots_create slots_create;
-	struct rnotify_slots_take slots_take;
-	struct rnotify_generation_set generation_set;
-	unsigned char bytes[8192];
 };
 
 FIXTURE(abi)

@@ -16,62 +16,63 @@
 #include <unistd.h>
 
 #include "kselftest_harness.h"
-#include "rnt.h"
+#include "arg.h"
 
 /* Nothing here is found by keepalive. */
 static const struct rnotify_params params = { .keepalive_ms = 600000 };
 
-union arg {
-	__u32 size;
-	struct rnotify_query query;
-	struct rnotify_setup setup;
-	struct rnotify_register reg;
-	struct rnotify_listen listen;
-	struct rnotify_connect connect;
-	struct rnotify_accept accept;
-	struct rnotify_reject reject;
-	struct rnotify_disconnect disconnect;
-	struct rnotify_destroy destroy;
-	struct rnotify_share share;
-	struct rnotify_post post;
-	struct rnotify_wait wait;
-	struct rnotify_kick kick;
-	struct rnotify_eventfd eventfd;
-	struct rnotify_endpoint_info info;
-	struct rnotify_moderate moderate;
-	__u32 word[64];
-};
-
 #define OPS	8
+#define RULES	4
+#define SLOTS	16
 
 struct vandal {
 	struct rnt_ctx c;
 	__u32 endpoint;
+	struct rnt_region region;
+	struct rnt_counter counter;
+	struct rnt_slots slots;
+	__u32 watch;
+	__u32 generation;
 	pthread_t target;
 	union arg arg;
+	/* what arguments point to */
 	struct rnotify_op op[OPS];
+	struct rnotify_rule rule[RULES];
+	struct rnotify_slot slot[SLOTS];
 	unsigned int seed;
 	unsigned long *calls;
 };
+
+#define COMMAND(nr, type)	{ RNOTIFY_IOCTL_##nr, sizeof(struct rnotify_##type) }
 
 static const struct command {
 	unsigned long nr;
 	__u32 size;
 } commands[] = {
-	{ RNOTIFY_IOCTL_QUERY, sizeof(struct rnotify_query) },
-	{ RNOTIFY_IOCTL_SETUP, sizeof(struct rnotify_setup) },
-	{ RNOTIFY_IOCTL_REGISTER, sizeof(struct rnotify_register) },
-	{ RNOTIFY_IOCTL_LISTEN, sizeof(struct rnotify_listen) },
-	{ RNOTIFY_IOCTL_CONNECT, sizeof(struct rnotify_connect) },
-	{ RNOTIFY_IOCTL_ACCEPT, sizeof(struct rnotify_accept) },
-	{ RNOTIFY_IOCTL_REJECT, sizeof(struct rnotify_reject) },
-	{ RNOTIFY_IOCTL_SHARE, sizeof(struct rnotify_share) },
-	{ RNOTIFY_IOCTL_POST, sizeof(struct rnotify_post) },
-	{ RNOTIFY_IOCTL_WAIT, sizeof(struct rnotify_wait) },
-	{ RNOTIFY_IOCTL_KICK, sizeof(struct rnotify_kick) },
-	{ RNOTIFY_IOCTL_EVENTFD, sizeof(struct rnotify_eventfd) },
-	{ RNOTIFY_IOCTL_ENDPOINT_INFO, sizeof(struct rnotify_endpoint_info) },
-	{ RNOTIFY_IOCTL_MODERATE, sizeof(struct rnotify_moderate) },
+	COMMAND(QUERY, query),
+	COMMAND(SETUP, setup),
+	COMMAND(REGISTER, register),
+	COMMAND(LISTEN, listen),
+	COMMAND(CONNECT, connect),
+	COMMAND(ACCEPT, accept),
+	COMMAND(REJECT, reject),
+	COMMAND(SHARE, share),
+	COMMAND(POST, post),
+	COMMAND(WAIT, wait),
+	COMMAND(KICK, kick),
+	COMMAND(EVENTFD, eventfd),
+	COMMAND(ENDPOINT_INFO, endpoint_info),
+	COMMAND(MODERATE, moderate),
+	COMMAND(ROUTE, route),
+	COMMAND(COUNTER_CREATE, counter_create),
+	COMMAND(COUNTER_RESET, counter_reset),
+	COMMAND(COUNTER_WAIT, counter_wait),
+	COMMAND(COUNTER_WATCH, counter_watch),
+	COMMAND(WATCH_ARM, watch_arm),
+	COMMAND(SLOTS_CREATE, slots_create),
+	COMMAND(SLOTS_TAKE, slots_take),
+	COMMAND(GENERATION_CREATE, generation_create),
+	COMMAND(GENERATION_SET, generation_set),
 };
 
 static __u32 small_or_any(unsigned int *seed)
@@ -87,21 +88,79 @@ static void *scribble(void *arg)
 {
 	struct vandal *v = arg;
 	unsigned int seed = v->seed + 1;
-	const unsigned int words = sizeof(v->arg) / 4;
+	const unsigned int words = ARRAY_SIZE(v->arg.word);
 	const unsigned int op_words = sizeof(v->op) / 4;
+	const unsigned int rule_words = sizeof(v->rule) / 4;
 
 	for (unsigned int n = 0;; n++) {
 		__u32 *word = v->arg.word;
 		__u32 *op = (__u32 *)v->op;
+		__u32 *rule = (__u32 *)v->rule;
 
 		__atomic_store_n(&word[rand_r(&seed) % words],
 				 small_or_any(&seed), __ATOMIC_RELAXED);
 		__atomic_store_n(&op[rand_r(&seed) % op_words],
 				 small_or_any(&seed), __ATOMIC_RELAXED);
+		__atomic_store_n(&rule[rand_r(&seed) % rule_words],
+				 small_or_any(&seed), __ATOMIC_RELAXED);
 		if (n % 4096 == 0)
 			pthread_kill(v->target, SIGUSR1);
 	}
 	return NULL;
+}
+
+/* A rule for each kind of object. */
+static void make_rules(struct vandal *v)
+{
+	v->rule[0] = rnt_rule(3, 0, RNOTIFY_ACTION_COUNTER, v->counter.id);
+	v->rule[1] = rnt_rule(3, 1, RNOTIFY_ACTION_SLOTS, v->slots.id);
+	v->rule[1].slot_bits = 4;
+	v->rule[2] = rnt_rule(3, 2, RNOTIFY_ACTION_EVENT, 0);
+	v->rule[2].generation_id = v->generation;
+	v->rule[2].gen_bits = 8;
+	v->rule[3] = rnt_rule(0, 0, RNOTIFY_ACTION_DROP, 0);
+}
+
+/* Of the commands of <linux/rnotify_route.h>. */
+static void make_route_sense(struct vandal *v, unsigned long nr)
+{
+	union arg *arg = &v->arg;
+
+	switch (nr) {
+	case RNOTIFY_IOCTL_ROUTE:
+		make_rules(v);
+		arg->route.endpoint_id = v->endpoint;
+		arg->route.nr_rules = RULES;
+		arg->route.rules = (uintptr_t)v->rule;
+		arg->route.rule_size = sizeof(v->rule[0]);
+		break;
+	case RNOTIFY_IOCTL_COUNTER_RESET:
+		arg->counter_reset.counter_id = v->counter.id;
+		break;
+	case RNOTIFY_IOCTL_COUNTER_WAIT:
+		arg->counter_wait.counter_id = v->counter.id;
+		break;
+	case RNOTIFY_IOCTL_COUNTER_WATCH:
+		arg->counter_watch.counter_id = v->counter.id;
+		arg->counter_watch.step = 1;
+		break;
+	case RNOTIFY_IOCTL_WATCH_ARM:
+		arg->watch_arm.watch_id = v->watch;
+		arg->watch_arm.step = 1;
+		break;
+	case RNOTIFY_IOCTL_SLOTS_CREATE:
+		arg->slots_create.nr_slots = SLOTS;
+		break;
+	case RNOTIFY_IOCTL_SLOTS_TAKE:
+		arg->slots_take.slots_id = v->slots.id;
+		arg->slots_take.max = SLOTS;
+		arg->slots_take.entries = (uintptr_t)v->slot;
+		arg->slots_take.entry_size = sizeof(v->slot[0]);
+		break;
+	case RNOTIFY_IOCTL_GENERATION_SET:
+		arg->generation_set.generation_id = v->generation;
+		break;
+	}
 }
 
 /* Something that would go through if nobody scribbled. */
@@ -116,7 +175,7 @@ static void make_sense(struct vandal *v, const struct command *cmd)
 		break;
 	case RNOTIFY_IOCTL_SHARE:
 		v->arg.share.endpoint_id = v->endpoint;
-		v->arg.share.region_id = 3;
+		v->arg.share.region_id = v->region.id;
 		v->arg.share.rights = RNOTIFY_RIGHT_READ;
 		break;
 	case RNOTIFY_IOCTL_POST:
@@ -132,6 +191,8 @@ static void make_sense(struct vandal *v, const struct command *cmd)
 	case RNOTIFY_IOCTL_ENDPOINT_INFO:
 		v->arg.info.endpoint_id = v->endpoint;
 		break;
+	default:
+		make_route_sense(v, cmd->nr);
 	}
 }
 
@@ -163,6 +224,11 @@ static void vandal(__u16 port, unsigned int seed, unsigned long *calls)
 	rnt_init(&v.c, 4096, 256);
 	v.endpoint = rnt_connect(&v.c, rnt_addr4(), port, &params, 0);
 	rnt_expect(&v.c, v.endpoint, RNOTIFY_EVENT_ESTABLISHED, NULL);
+	rnt_region_user(&v.c, &v.region, rnt_anon(RNT_PAGE), RNT_PAGE, 0);
+	rnt_counter_open(&v.c, &v.counter);
+	rnt_slots_open(&v.c, &v.slots, SLOTS, RNOTIFY_SLOTS_EVENT, 0);
+	v.watch = rnt_watch(&v.c, &v.counter, 1, 1, 0);
+	v.generation = rnt_generation(&v.c, 0);
 	/* or a post could wait for ever */
 	rnt_check(!fcntl(v.c.fd, F_SETFL, O_NONBLOCK));
 	drop_rights();
@@ -236,7 +302,11 @@ TEST_F_TIMEOUT(scribble, P9_arguments, RNT_TIMEOUT(40))
 		eb = rnt_request(&self->b, NULL);
 		ASSERT_EQ(0, rnt_accept(&self->b, eb, &params, 0));
 		while (__atomic_load_n(self->calls, __ATOMIC_RELAXED) < until) {
+			struct rnotify_op op = rnt_op_notify(eb, pings);
+
 			ASSERT_NE(0, rnt_left_ms(deadline));
+			/* for its rules; no matter whether it takes any */
+			rnt_try(&self->b, &op);
 			ping(self, pings++);
 		}
 		/* what it listens on or has asked for goes with it */
