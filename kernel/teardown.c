@@ -101,11 +101,12 @@ static void reject_request(struct rnotify_ep *ep)
  * Nothing was delivered or posted. Such a queue pair may be one that the device
  * could not connect, and draining it may take for ever: rxe's handles no receive
  * any more when it got no memory for that. To destroy it ends its completions as
- * well.
+ * well. But if the peer ended it, its GOODBYE may be there, not handled yet.
  */
 static bool never_connected(const struct rnotify_ep *ep)
 {
-	return !ep->told && !ep->sq_head;
+	return !ep->told && !ep->sq_head &&
+	       !(ep->conn_sent && ep->down.reason == RNOTIFY_REASON_PEER_CLOSE);
 }
 
 static void drain(struct rnotify_ep *ep)
