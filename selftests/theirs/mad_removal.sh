@@ -8,7 +8,7 @@
 #	make userspace && selftests/vm/rvm run --kernel 6.12 --no-module --limit 1200 \
 #		selftests/theirs/mad_removal.sh
 #
-# Not part of any suite: it passes when the kernel has warned. See
+# Not part of any suite: it passes when the kernel has warned, which takes luck. See
 # selftests/vm/vmtest/splat.py, which knows that warning.
 echo 1..1
 rounds=${ROUNDS:-600}
