@@ -37,11 +37,14 @@ static unsigned int how_many(void)
 
 FIXTURE_SETUP(race)
 {
+	/* The race wants all processors: soft-RoCE may have to wait for one. */
+	static const struct rnotify_params patient = { .keepalive_ms = 60000 };
+
 	rnt_init(&self->a, 2048, 0);
 	rnt_init(&self->b, 2048, 0);
-	rnt_pair_open(&self->p[0], &self->a, &self->b, NULL, NULL);
+	rnt_pair_open(&self->p[0], &self->a, &self->b, &patient, &patient);
 	for (int i = 1; i < SENDERS; i++)
-		rnt_pair_more(&self->p[0], &self->p[i]);
+		rnt_more(&self->p[0], &self->p[i], &patient, &patient);
 	self->per_sender = (how_many() + SENDERS - 1) / SENDERS;
 }
 

@@ -148,8 +148,15 @@ TEST_F(fence, P4_share_taken_back)
 		self->stop = false;
 		rnt_thread_start(&t, writer, self);
 		rnt_sleep_us(i * 500);
+		/* whatever the moments, the last round finds it writing */
+		while (i == rounds - 1 &&
+		       !__atomic_load_n(&self->wrote, __ATOMIC_RELAXED))
+			rnt_sleep_us(100);
 		rnt_destroy(&self->b, id);
 		EXPECT_TRUE(frozen(r.p, LEN)) TH_LOG("round %u", i);
+		while (i == rounds - 1 &&
+		       !__atomic_load_n(&self->refused, __ATOMIC_RELAXED))
+			rnt_sleep_us(100);
 		__atomic_store_n(&self->stop, true, __ATOMIC_RELEASE);
 		rnt_thread_join(&t);
 	}
