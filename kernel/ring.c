@@ -508,6 +508,7 @@ static void ring_put_event(struct rnotify_ring *ring, struct rnotify_ep *ep,
 			   struct rnotify_event *ev, const void *payload)
 {
 	u32 slot = rnotify_ring_slot(ring->prod, ring->entries);
+	bool first;
 
 	if (payload) {
 		ev->notify.msg_offset = (u64)slot * ring->msg_size;
@@ -515,6 +516,8 @@ static void ring_put_event(struct rnotify_ring *ring, struct rnotify_ep *ep,
 		       ev->notify.byte_len);
 	}
 	rnotify_ring_commit(ring, &ep->rv_rx, ev, slot);
+	/* Looked at twice: the user may be quick to consume this one, too. */
+	first = ep->rv_rx.in_ring == 1;
 	rnotify_ring_update_starved(ring, ep, ep->rv_gone.in_ring);
 	/*
 	 * H: the user may have consumed between the reclaim above and its
@@ -522,7 +525,7 @@ static void ring_put_event(struct rnotify_ring *ring, struct rnotify_ep *ep,
 	 */
 	smp_mb();
 	ring_reclaim_locked(ring);
-	if (ep->rv_rx.in_ring == 1)
+	if (first || ep->rv_rx.in_ring == 1)
 		rnotify_eventfd_notify(&ep->eventfd);
 }
 
