@@ -193,6 +193,8 @@ def check(kernels, long=False, host=True):
     """The whole; returns the exit status."""
     started = time.monotonic()
     os.makedirs(RESULTS, exist_ok=True)
+    for old in glob.glob(RESULTS + "/*.log"):
+        os.unlink(old)
     rows = build_all(kernels)
     built = {r[3] for r in rows if r[2] == tap.PASS}
     usable = [k for k in kernels if "modules-" + k in built]
@@ -217,7 +219,20 @@ def check(kernels, long=False, host=True):
     sys.stdout.flush()
     with open(os.path.join(RESULTS, "total"), "w", encoding="ascii") as f:
         f.write(report.total_of(rows) + "\n")
-    return report.summary(rows)
+    return report.summary(rows, said=said_before)
+
+
+def said_before(row):
+    """What the logs of this run have before a failure."""
+    others = tuple(f"-{k}.log" for k in paths.KERNELS if k != row[0])
+    for path in sorted(glob.glob(RESULTS + "/*.log")):
+        if path.endswith(others):
+            continue
+        with open(path, encoding="utf-8", errors="replace") as f:
+            found = report.before(f.read().splitlines(), row)
+        if found:
+            return found
+    return []
 
 
 def demo(kernel="6.12"):

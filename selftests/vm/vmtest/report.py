@@ -3,6 +3,7 @@
 runs can be added up."""
 
 import json
+import re
 
 from . import tap
 
@@ -50,9 +51,20 @@ def line(row):
     return f"{word:<6} {kernel:<5} {program}: {name}" + (f" -- {why}" if why else "")
 
 
-def summary(rows, write=print):
-    """Print all rows, then the failures again, then the totals; returns the exit
-    status: no test at all is a failure, too."""
+def before(lines, row, most=6):
+    """What was said right before a failure, out of a log: the end of what a reader
+    gets to see is often all he has."""
+    program, name = row[1], row[3]
+    said = [x for x in lines if f"{program}: " in x]
+    for i, text in enumerate(said):
+        if re.search(r"\bnot ok \d+ " + re.escape(name), text):
+            return said[max(0, i - most):i]
+    return []
+
+
+def summary(rows, write=print, said=lambda row: ()):
+    """Print all rows, then the failures again with what was SAID before each, then
+    the totals; returns the exit status: no test at all is a failure, too."""
     count = _count(rows)
     for row in rows:
         write(line(row))
@@ -62,6 +74,8 @@ def summary(rows, write=print):
         for row in rows:
             if row[2] == tap.FAIL:
                 write("  " + line(row))
+                for text in said(row):
+                    write("      " + text)
     write("")
     write(total_of(rows))
     return status(rows)
