@@ -78,7 +78,7 @@ int rnotify_counter_wait(struct rnotify_counter *counter, uint64_t threshold,
 			.reason = arg.ended_reason,
 			.error = arg.ended_error,
 		};
-	return ret;
+	return rnotify_look_over(ret, deadline, ended);
 }
 
 int rnotify_counter_reset(struct rnotify_counter *counter, uint64_t *count,

@@ -80,6 +80,16 @@ struct rnotify_view {
 	struct rnotify_map map;
 };
 
+/*
+ * Who only looks and does not ask about ends is not told of one that came between
+ * the library's look at their number and the kernel's.
+ */
+static inline int rnotify_look_over(int ret, int64_t deadline,
+				    const struct rnotify_ended *ended)
+{
+	return ret == -EPIPE && !deadline && !ended ? -ETIME : ret;
+}
+
 /* ioctl() that returns 0 or -errno */
 int rnotify_ioctl(int fd, unsigned long cmd, void *arg);
 /* mmap() of the device that returns 0 or -errno */

@@ -131,5 +131,6 @@ int rnotify_slots_take(struct rnotify_slots *slots, uint32_t first, uint32_t nr,
 			.reason = arg.ended_reason,
 			.error = arg.ended_error,
 		};
+	ret = rnotify_look_over(ret, deadline, ended);
 	return ret ? ret : (int)arg.taken;
 }

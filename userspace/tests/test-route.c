@@ -75,6 +75,10 @@ static void counter_waits(void)
 	CHECK(LAST(rnotify_counter_wait)->ended == 8);
 	fake.error = EPIPE;
 	CHECK(rnotify_counter_wait(counter, 64, 0, &ended) == -EPIPE);
+	fake.error = EPIPE;
+	CHECK(rnotify_counter_wait(counter, 64, 1, NULL) == -EPIPE);
+	fake.error = EPIPE;
+	CHECK(rnotify_counter_wait(counter, 64, 0, NULL) == -ETIME);
 	rnotify_close(ctx);
 }
 
@@ -110,6 +114,10 @@ static void slots(void)
 	CHECK(LAST(rnotify_slots_take)->nr == 8);
 	CHECK(LAST(rnotify_slots_take)->max == 3);
 	CHECK(LAST(rnotify_slots_take)->timeout_ns == 77);
+	fake.error = EPIPE;
+	CHECK(rnotify_slots_take(handle, 0, 0, table, 3, 77, NULL) == -EPIPE);
+	fake.error = EPIPE;
+	CHECK(rnotify_slots_take(handle, 0, 0, table, 3, 0, NULL) == -ETIME);
 	CHECK(!rnotify_slots_destroy(handle) && fake.destroyed == 22);
 	rnotify_close(ctx);
 }

@@ -84,7 +84,7 @@ void rnotify_counter_read(const struct rnotify_counter *counter,
  * @threshold: how much
  * @deadline: see rnotify_wait()
  * @ended: ends known to the caller, and to be told of; NULL: only those that
- *	come during this call end it
+ *	come during this call end it, and none if it only looks (@deadline 0)
  *
  * Return: 0: the count is @threshold or more; -EPIPE: an endpoint that feeds it
  * ended; -ETIME; -EINTR; -ECANCELED: the counter was destroyed.
