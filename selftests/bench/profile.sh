@@ -1,12 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1 OR MIT
 #
-# Where the instructions of a blocking notification go, by thread and by function,
-# for each transport named in TRANSPORTS.  In a guest whose clock counts instructions
-# a timer's samples are samples of instructions.  Needs perf (package linux-perf):
+# Where the instructions of a notification go, by thread and by function, for each
+# transport named in TRANSPORTS, in a test that MODE names by options of rnotify-perf
+# (default: a blocking ping-pong; the other one: "-m stream -b 32").  In a guest whose
+# clock counts instructions a timer's samples are samples of instructions.  Needs perf
+# (package linux-perf):
 #
 #	make modules KERNEL=6.12 && make userspace
 #	selftests/vm/rvm run --kernel 6.12 --icount --limit 300 \
+#		[--env "MODE=-m stream -b 32"] \
 #		"/usr/bin/perf --version" selftests/bench/profile.sh
 #
 # perf --version is there to bring perf into the guest. What runs with interrupts off
@@ -14,6 +17,11 @@
 # _raw_spin_unlock_irqrestore()).
 cd /tmp || exit 1
 n=20000
+mode=${MODE:--w block}
+case $mode in
+*stream*) crossings=1 ;;
+*) crossings=2 ;;
+esac
 transports=${TRANSPORTS:-rnotify write_imm}
 echo 0 >/proc/sys/kernel/kptr_restrict
 # shellcheck disable=SC2086 # words
@@ -26,10 +34,11 @@ top() {
 }
 
 for t; do
+	# shellcheck disable=SC2086 # words
 	/t/perf record -a -F 20000 -e cpu-clock -o "$t.data" -- \
-		rnotify perf --json -t "$t" -n $n -w block >"$t.json" 2>"$t.log"
+		rnotify perf --json -t "$t" -n $n $mode >"$t.json" 2>"$t.log"
 	ns=$(tr -d ' ,' <"$t.json" | awk -F: '/"time_ns":/ { print $2; exit }')
-	echo "# $t: $((ns / (2 * n))) instructions a notification, sampling included"
+	echo "# $t: $((ns / (crossings * n))) instructions a notification, sampling included"
 	top "$t" comm 12
 	top "$t" symbol 40
 	if [ -n "$ns" ]; then echo "ok $t"; else echo "not ok $t"; fi
