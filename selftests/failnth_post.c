@@ -3,7 +3,7 @@
  * Each allocation and each user copy fails once, as in failnth.c, in the calls that
  * move data and events (FAULTS 6, 49). What was accepted arrives, what was refused
  * leaves neither a slot nor a credit behind, and what was not copied out is not
- * lost.
+ * lost. WAIT by io_uring is not here: it has not one such point.
  *
  * rvm: kernels=debug limit=60
  */
