@@ -76,7 +76,7 @@ class Session:
         self._released = set()      # (name, role)
         self._timers = []           # (time, function)
         for g in self.guests.values():
-            g.deadline = time.monotonic() + BOOT_SECONDS * self._slow
+            g.deadline = time.monotonic() + BOOT_SECONDS * min(self._slow, 8)
 
     def run(self):
         """Until every guest is finished."""
