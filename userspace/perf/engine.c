@@ -223,9 +223,21 @@ static int stream_out(struct engine *e, uint64_t n)
 	return next_note(e, &note);
 }
 
+/*
+ * Notifications whose rate may be the peak. What a window holds can be there at
+ * once when the receiver was late: that is no rate, so it has to be little of it.
+ */
+static uint64_t chunk_of(const struct run *run, uint64_t n)
+{
+	uint64_t least = 8ull * run->window * run->endpoints;
+	uint64_t chunk = n / CHUNKS > least ? n / CHUNKS : least;
+
+	return chunk < n ? chunk : n;
+}
+
 static int stream_in(struct engine *e, uint64_t n, double *peak)
 {
-	uint64_t chunk = n / CHUNKS ? n / CHUNKS : n, i, now, last = now_ns();
+	uint64_t chunk = chunk_of(e->run, n), i, now, last = now_ns();
 	struct note note;
 
 	*peak = 0;

@@ -113,7 +113,7 @@ struct machine {
  * struct end_result - what one end measured
  * @used: between warm-up and end
  * @machine: of its machine
- * @peak: best rate of a sixteenth of the run, notifications/s
+ * @peak: best rate of a part of the run, notifications/s
  * @connect_ns: making all connections
  * @close_ns: closing all of them
  * @kernel_bytes: memory that the machine lost by connecting
