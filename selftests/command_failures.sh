@@ -236,7 +236,10 @@ sender_memlock() {
 # As a user of the group, with little lockable memory
 memlock() {
 	as_user rnotify recv -l "$A:7999" -o /dev/null >recv.log 2>&1
-	[ $? = 1 ] && says recv.log "leaves 64 KiB: raise it"
+	[ $? = 1 ] && says recv.log "leaves 64 KiB: raise it" || return 1
+	as_user rnotify info | grep -q 'locked memory: *up to 64 KiB' &&
+		prlimit --memlock=65536 rnotify info |
+		grep -q 'locked memory: *unlimited'
 }
 
 # Soft-RoCE is in the initial network namespace only

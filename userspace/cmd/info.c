@@ -2,7 +2,10 @@
 /*
  * rnotify info - what the kernel offers, and the RDMA devices there are.
  */
+#include <linux/capability.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "common.h"
 #include "devices.h"
@@ -26,12 +29,26 @@ static const struct {
 	{ RNOTIFY_FEATURE_URING_WAIT, "io_uring-wait" },
 };
 
+/* Who has this may lock more than the limit, outside of user namespaces. */
+static int may_lock_all(void)
+{
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	if (syscall(SYS_capget, &head, data))
+		return 0;
+	return !!(data[CAP_TO_INDEX(CAP_IPC_LOCK)].effective &
+		  CAP_TO_MASK(CAP_IPC_LOCK));
+}
+
 /* Bytes, or UINT64_MAX for no limit. */
 static uint64_t memlock_limit(void)
 {
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_MEMLOCK, &limit) ||
+	if (may_lock_all() || getrlimit(RLIMIT_MEMLOCK, &limit) ||
 	    limit.rlim_cur == RLIM_INFINITY)
 		return UINT64_MAX;
 	return limit.rlim_cur;
