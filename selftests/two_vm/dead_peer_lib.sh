@@ -11,7 +11,7 @@ fault() {
 	at_b=
 	heal_a=:
 	heal_b=:
-	loss='qdisc add dev eth0 root netem loss 100% limit 10'
+	loss='qdisc change dev eth0 root netem loss'
 	case $1 in
 	stopped)
 		at_a='vm-host stop b'
@@ -21,17 +21,17 @@ fault() {
 		at_a='vm-host quit b'
 		;;
 	drop_to_peer)
-		at_a="tc $loss"
-		heal_a='tc qdisc del dev eth0 root'
+		at_a="tc $loss 100%"
+		heal_a="tc $loss 0%"
 		;;
 	drop_from_peer)
-		at_b="tc $loss"
-		heal_b='tc qdisc del dev eth0 root'
+		at_b="tc $loss 100%"
+		heal_b="tc $loss 0%"
 		;;
 	drop_both)
-		at_a="tc $loss && $at_a"
-		at_b="tc $loss"
-		heal_a='tc qdisc del dev eth0 root'
+		at_a="tc $loss 100% && $at_a"
+		at_b="tc $loss 100%"
+		heal_a="tc $loss 0%"
 		heal_b=$heal_a
 		;;
 	link_down)
@@ -120,7 +120,11 @@ served() {
 	fi
 }
 
+# A queueing discipline is in its place before there is traffic, and only changed
+# later: while one is exchanged for another, packets are refused, and rxe takes a
+# refused one for the end of its queue pair.
 dead_peers() {
+	tc qdisc add dev eth0 root netem loss 0% || return
 	if [ "$ROLE" = a ]; then
 		drive_faults "$@"
 	else
