@@ -5,7 +5,10 @@
  * unknown length, of which the last must be seen (FAULTS 15). For each way to
  * sleep.
  *
- * rvm: limit=120 long_limit=3600
+ * The long run is on one processor: a wake-up on another one waits until the host
+ * runs that, and the rounds would take hours when two guests share two processors.
+ *
+ * rvm: limit=120 long_limit=3600 long_smp=1
  */
 #include <unistd.h>
 

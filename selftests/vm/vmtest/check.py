@@ -15,6 +15,7 @@ RESULTS = os.path.join(paths.BUILD, "results")
 RVM = os.path.join(paths.VM, "rvm")
 # Two jobs share two cores without hardware virtualisation
 SLOW_STOCK = "6"
+SMP = "2"
 SLOW_DEBUG = "30"
 
 
@@ -116,16 +117,27 @@ def two_vm_items(long):
     return [i for i in items if long or not i.directives.get("long")]
 
 
-def vm_task(kernel, programs, long):
-    """All programs in one guest."""
-    name = "vm-" + kernel
+def vm_task(kernel, programs, long, smp):
+    """Programs in one guest."""
+    name = f"vm-{kernel}" if smp == SMP else f"vm-smp{smp}-{kernel}"
     results = os.path.join(RESULTS, name + ".json")
     cmd = [RVM, "run", "--kernel", kernel, "--no-build", "--brief", "--tag",
            kernel + ": ", "--results", results, "--slow",
-           SLOW_DEBUG if kernel == "debug" else SLOW_STOCK]
+           SLOW_DEBUG if kernel == "debug" else SLOW_STOCK, "--smp", smp]
     if long:
         cmd += ["--env", "RNOTIFY_LONG=1"]
     return Task(name, kernel, cmd + programs, results)
+
+
+def vm_tasks(kernel, programs, long):
+    """All programs in one guest; in the long run some have one with another number of
+    processors. Not on the debug kernel, where no program runs long."""
+    by_smp = {}
+    for p in programs:
+        own = job.Item(p).directives.get("long_smp") if long else None
+        smp = SMP if not own or kernel == "debug" else own
+        by_smp.setdefault(smp, []).append(p)
+    return [vm_task(kernel, some, long, smp) for smp, some in by_smp.items()]
 
 
 def two_vm_options(item):
@@ -200,9 +212,7 @@ def check(kernels, long=False, host=True):
     usable = [k for k in kernels if "modules-" + k in built]
     tasks = []
     for k in usable:
-        programs = one_vm_items(k, long)
-        if programs:
-            tasks.append(vm_task(k, programs, long))
+        tasks += vm_tasks(k, one_vm_items(k, long), long)
     for n, item in enumerate(two_vm_items(long)):
         if "userspace" not in built:
             break
