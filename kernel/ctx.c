@@ -92,15 +92,15 @@ out:
 }
 
 /**
- * rnotify_ctx_close() - the file is being released
- * @ctx: context; the file's reference is put
+ * rnotify_ctx_destroy_all() - end what a context holds
+ * @ctx: context
  *
  * All endpoints start to close before the first is waited for, so that the
  * time does not grow with their number.
  *
  * Context: process, sleeps until no peer can reach any memory of the context.
  */
-void rnotify_ctx_close(struct rnotify_ctx *ctx)
+void rnotify_ctx_destroy_all(struct rnotify_ctx *ctx)
 {
 	struct rnotify_obj *obj;
 	unsigned long id;
@@ -113,6 +113,17 @@ void rnotify_ctx_close(struct rnotify_ctx *ctx)
 	}
 	rcu_read_unlock();
 	rnotify_obj_destroy_all(ctx);
+}
+
+/**
+ * rnotify_ctx_close() - the file is being released
+ * @ctx: context; the file's reference is put
+ *
+ * Context: process, sleeps until no peer can reach any memory of the context.
+ */
+void rnotify_ctx_close(struct rnotify_ctx *ctx)
+{
+	rnotify_ctx_destroy_all(ctx);
 	/* No endpoint comes any more. The rules hold objects, and those us. */
 	rnotify_routes_put(ctx->routes);
 	ctx->routes = NULL;

@@ -214,9 +214,14 @@ static int ioctl_disconnect(struct file *file, struct rnotify_ctx *ctx,
 static int ioctl_destroy(struct file *file, struct rnotify_ctx *ctx,
 			 union rnotify_arg *arg)
 {
-	if (arg->destroy.flags || arg->destroy.reserved)
+	if (arg->destroy.flags & ~RNOTIFY_DESTROY_ALL || arg->destroy.reserved)
 		return -EOPNOTSUPP;
-	return rnotify_obj_destroy(ctx, arg->destroy.id);
+	if (!arg->destroy.flags)
+		return rnotify_obj_destroy(ctx, arg->destroy.id);
+	if (arg->destroy.id)
+		return -EINVAL;
+	rnotify_ctx_destroy_all(ctx);
+	return 0;
 }
 
 static int ioctl_share(struct file *file, struct rnotify_ctx *ctx,

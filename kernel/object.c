@@ -156,19 +156,28 @@ static void destroy_type(struct rnotify_ctx *ctx, enum rnotify_obj_type type)
 	struct rnotify_obj *obj;
 	unsigned long id;
 
+	/* Others may destroy the same at the same time. */
+	rcu_read_lock();
 	xa_for_each(&ctx->objects, id, obj) {
-		if (obj->ops->type == type && rnotify_obj_take(obj))
-			obj_end(obj);
+		if (obj->ops->type != type || !rnotify_obj_take(obj))
+			continue;
+		rcu_read_unlock();
+		obj_end(obj);
+		rcu_read_lock();
 	}
+	rcu_read_unlock();
 }
 
 /**
  * rnotify_obj_destroy_all() - end everything that a context holds
- * @ctx: context whose file is being released: no new objects, but for requests
- *	until its listeners are gone
+ * @ctx: context. If its file is being released nothing new comes, but for
+ *	requests until its listeners are gone; else what others make meanwhile
+ *	may be left
  *
  * Listeners first, so that nothing new comes; then endpoints, which stop using
  * regions; exports before their regions.
+ *
+ * Context: process, sleeps.
  */
 void rnotify_obj_destroy_all(struct rnotify_ctx *ctx)
 {

@@ -91,7 +91,7 @@ extern struct workqueue_struct *rnotify_wq;
  * @nr_counters: counters, against RNOTIFY_COUNTERS_MAX
  * @nr_slot_tables: slot tables, against RNOTIFY_SLOT_TABLES_MAX
  * @nr_generations: generations, against RNOTIFY_GENERATIONS_MAX
- * @closing: the file is being released: peers are told PEER_EXIT
+ * @closing: all is to end, or the file is being released: peers are told PEER_EXIT
  */
 struct rnotify_ctx {
 	struct kref ref;
@@ -110,6 +110,7 @@ struct rnotify_ctx {
 };
 
 struct rnotify_ctx *rnotify_ctx_create(struct net *net);
+void rnotify_ctx_destroy_all(struct rnotify_ctx *ctx);
 void rnotify_ctx_close(struct rnotify_ctx *ctx);
 void rnotify_ctx_put(struct rnotify_ctx *ctx);
 int rnotify_ctx_setup(struct rnotify_ctx *ctx, u32 entries, u32 msg_size);

@@ -204,6 +204,7 @@ VARIANT(disconnect, DISCONNECT, rnotify_disconnect,
 	.fill = fill_disconnect,
 	.reserved = { OFF(rnotify_disconnect, reserved) });
 VARIANT(destroy, DESTROY, rnotify_destroy,
+	.known_flags = RNOTIFY_DESTROY_ALL,
 	.fill = fill_destroy,
 	.reserved = { OFF(rnotify_destroy, reserved) });
 VARIANT(share, SHARE, rnotify_share,

@@ -4,6 +4,7 @@
  * with the last reference, wherever that is (FAULTS 25, 31).
  */
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -183,6 +184,99 @@ TEST_F(fds, open_again)
 	ASSERT_EQ(-EBADFD, rnt_destroy_err(&c, self->p.eb));
 	close(c.fd);
 	alive(self, &self->b, 1);
+}
+
+/*
+ * ---- without the last reference ---------------------------------------------
+ */
+
+static int destroy_all(const struct rnt_ctx *c, __u32 id)
+{
+	struct rnotify_destroy arg = {
+		.size = sizeof(arg), .flags = RNOTIFY_DESTROY_ALL, .id = id,
+	};
+
+	return rnt_ioctl(c->fd, RNOTIFY_IOCTL_DESTROY, &arg);
+}
+
+/* A duplicate and the mappings are there, and all the same nothing is left. */
+TEST_F(fds, P4_destroy_all)
+{
+	struct rnotify_event ev;
+	struct rnt_region mem;
+	struct rnotify_op op;
+	__u32 remote;
+	int fd = dup(self->b.fd);
+
+	rnt_region_alloc(&self->b, &mem, RNT_PAGE);
+	remote = rnt_grant(&self->p, mem.id, 0, 0, RNOTIFY_RIGHT_WRITE, NULL);
+	ASSERT_EQ(-EINVAL, destroy_all(&self->b, mem.id));
+	op = rnt_op_inline(RNOTIFY_OP_WRITE_IMM, self->p.ea, "x", remote, 0, 1);
+	rnt_post1(&self->a, &op);
+	rnt_expect(&self->b, self->p.eb, RNOTIFY_EVENT_NOTIFY, NULL);
+	ASSERT_EQ('x', mem.p[0]);
+
+	ASSERT_EQ(0, destroy_all(&self->b, 0));
+	rnt_down(&self->a, self->p.ea, RNOTIFY_REASON_PEER_EXIT, &ev);
+	ASSERT_NE(0, rnt_try(&self->a, &op));
+	ASSERT_EQ(-ENOENT, rnt_destroy_err(&self->b, mem.id));
+	ASSERT_EQ(-ENOENT, rnt_destroy_err(&self->b, self->p.eb));
+	ASSERT_EQ(0, destroy_all(&self->b, 0));
+	/* its last event can still be read */
+	rnt_expect(&self->b, self->p.eb, RNOTIFY_EVENT_DISCONNECTED, NULL);
+	munmap(mem.p, RNT_PAGE);
+	close(fd);
+}
+
+#define NR_OBJECTS	200u
+
+/**
+ * struct crowd - threads that end the same objects
+ * @c: context of the objects
+ * @id: of each
+ */
+struct crowd {
+	struct rnt_ctx *c;
+	__u32 id[NR_OBJECTS];
+};
+
+static void *end_all(void *arg)
+{
+	struct crowd *crowd = arg;
+
+	return (void *)(long)destroy_all(crowd->c, 0);
+}
+
+static void *end_each(void *arg)
+{
+	struct crowd *crowd = arg;
+
+	for (unsigned int i = 0; i < NR_OBJECTS; i++) {
+		int ret = rnt_destroy_err(crowd->c, crowd->id[i]);
+
+		rnt_check(ret == 0 || ret == -ENOENT);
+	}
+	return NULL;
+}
+
+/* Whoever comes first ends it, once. */
+TEST_F(fds, P10_destroy_all_at_once)
+{
+	struct crowd crowd = { .c = &self->b };
+	struct rnt_thread t[3];
+
+	for (unsigned int round = 0; round < rnt_count(20); round++) {
+		for (unsigned int i = 0; i < NR_OBJECTS; i++)
+			crowd.id[i] = rnt_generation(&self->b, i);
+		rnt_thread_start(&t[0], end_each, &crowd);
+		rnt_thread_start(&t[1], end_all, &crowd);
+		rnt_thread_start(&t[2], end_all, &crowd);
+		for (int i = 0; i < 3; i++)
+			ASSERT_EQ(NULL, rnt_thread_join(&t[i]));
+		for (unsigned int i = 0; i < NR_OBJECTS; i++)
+			ASSERT_EQ(-ENOENT, rnt_destroy_err(&self->b,
+							   crowd.id[i]));
+	}
 }
 
 TEST_HARNESS_MAIN

@@ -121,8 +121,8 @@ enum rnotify_post_flags {
  * of the first (%ETIMEDOUT and %EINTR among them). Each accepted operation has
  * one outcome, shown as TX_DONE if it asked for it.
  *
- * After an %EAGAIN the context gets one WRITABLE event for that endpoint when
- * a post can succeed again, and poll shows no EPOLLOUT until then (nor while any
+ * After an %EAGAIN, also as @error, the context gets one WRITABLE event for that
+ * endpoint when a post can succeed again, and poll shows no EPOLLOUT until then (nor while any
  * other endpoint is in that state: with several, go by WRITABLE).
  */
 struct rnotify_post {
