@@ -168,6 +168,7 @@ int rnotify_open(struct rnotify **ctxp, const struct rnotify_attr *attr)
 	ret = device_open(attr->flags);
 	ctx->fd = ret;
 	ctx->ring.fd = ret;
+	ctx->opener = getpid();
 	if (ret >= 0)
 		ret = context_setup(ctx, attr);
 	if (ret < 0) {
@@ -178,16 +179,29 @@ int rnotify_open(struct rnotify **ctxp, const struct rnotify_attr *attr)
 	return 0;
 }
 
+/*
+ * Whatever else refers to the file: a duplicate, a forked child, a request of
+ * io_uring. An older module that doesn't know this ends it all by close().
+ */
+static void destroy_all(struct rnotify *ctx)
+{
+	struct rnotify_destroy arg = {
+		.size = sizeof(arg),
+		.flags = RNOTIFY_DESTROY_ALL,
+	};
+
+	if (ctx->fd >= 0 && ctx->opener == getpid())
+		rnotify_ioctl(ctx->fd, RNOTIFY_IOCTL_DESTROY, &arg);
+}
+
 void rnotify_close(struct rnotify *ctx)
 {
 	int i;
 
 	if (!ctx)
 		return;
-	/*
-	 * Mappings keep the file open: they go first, so that close() is what
-	 * ends the context, and returns when it has ended.
-	 */
+	destroy_all(ctx);
+	/* Mappings keep the file open: they go first. */
 	rnotify_regions_drop(ctx);
 	rnotify_views_drop(ctx);
 	for (i = 0; i < 3; i++)

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <rnotify/rnotify.h>
 
@@ -26,6 +27,7 @@ struct rnotify_map {
  * struct rnotify - one open of the device
  * @ring: public part; must be first (see rnotify_ring_of())
  * @fd: the same as in @ring, for threads that are not the consumer
+ * @opener: process that opened it: a child's copy is not the child's to end
  * @maps: ring, consumer page, message area; len 0 if not mapped
  * @lock: protects what follows
  * @regions: all regions
@@ -36,6 +38,7 @@ struct rnotify_map {
 struct rnotify {
 	struct rnotify_ring ring;
 	int fd;
+	pid_t opener;
 	struct rnotify_map maps[3];
 	pthread_mutex_t lock;
 	struct rnotify_region *regions;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <rnotify/rnotify.h>
@@ -101,6 +102,31 @@ static void memory(void)
 	CHECK(!rnotify_deregister(NULL));
 	/* One is left for rnotify_close(), which ASan checks. */
 	rnotify_close(ctx);
+}
+
+static int destroyed_all(void)
+{
+	const struct rnotify_destroy *last = (const void *)fake.last;
+
+	return last->flags == RNOTIFY_DESTROY_ALL && !last->id;
+}
+
+/* All ends, whoever else has the file; but a child ends only its copy. */
+static void close_ends_all(void)
+{
+	struct rnotify *ctx;
+	int status = -1;
+	pid_t child;
+
+	CHECK(!rnotify_open(&ctx, NULL));
+	child = fork();
+	if (!child) {
+		rnotify_close(ctx);
+		_exit(destroyed_all());
+	}
+	CHECK(child > 0 && waitpid(child, &status, 0) == child && !status);
+	rnotify_close(ctx);
+	CHECK(destroyed_all());
 }
 
 static void posting(void)
@@ -279,5 +305,6 @@ int main(void)
 		tap_run("finding consumes nothing", finding) +
 		tap_run("connecting", connecting) +
 		tap_run("io_uring", uring) +
-		tap_run("deadlines", deadlines);
+		tap_run("deadlines", deadlines) +
+		tap_run("the end of all", close_ends_all);
 }

@@ -79,8 +79,9 @@ int rnotify_open(struct rnotify **ctx, const struct rnotify_attr *attr);
  * rnotify_close() - end a context and all that it holds
  * @ctx: context, or NULL
  *
- * Frees its regions, too: their handles and addresses are gone. Takes a few
- * seconds at the most, whatever the peers do.
+ * Frees its regions, too: their handles and addresses are gone. That duplicates of
+ * the descriptor, forked children or requests of io_uring still refer to the file
+ * changes nothing. Takes a few seconds at the most, whatever the peers do.
  */
 void rnotify_close(struct rnotify *ctx);
 
@@ -189,7 +190,11 @@ int rnotify_share(struct rnotify *ctx, uint32_t endpoint,
 		  const struct rnotify_region *region, uint64_t offset,
 		  uint64_t len, uint32_t rights, uint64_t tag, uint32_t *share);
 
-/* rnotify_unshare() - when it returns 0, nothing can come through it any more */
+/*
+ * rnotify_unshare() - when it returns 0, nothing can come through it any more
+ *
+ * The same as rnotify_destroy(), which does not look at the type of the id.
+ */
 int rnotify_unshare(struct rnotify *ctx, uint32_t share);
 
 /* ---- endpoints ---- */
