@@ -480,6 +480,7 @@ void rnotify_cm_failed(struct rnotify_ep *ep, int status);
 
 /* qp.c: PD, CQ, QP and queues */
 int rnotify_qp_create(struct rnotify_ep *ep);
+void rnotify_qp_end(struct rnotify_ep *ep);
 void rnotify_qp_destroy(struct rnotify_ep *ep);
 
 /* cq.c: completion queue */

@@ -179,13 +179,16 @@ int rnotify_qp_create(struct rnotify_ep *ep)
 }
 
 /**
- * rnotify_qp_destroy() - undo rnotify_qp_create(), also half of it
+ * rnotify_qp_end() - destroy the queue pair alone
  * @ep: endpoint whose QP, if any, is drained, or was never connected; nothing is
- *	posted any more; mutex held. It stays attached to its device
+ *	posted any more; mutex held
+ *
+ * Before the keys, since a queue pair may hold on to one: rxe's does when it dies
+ * in the middle of a write, and ib_dereg_mr() waits for it then.
  *
  * Context: process, sleeps.
  */
-void rnotify_qp_destroy(struct rnotify_ep *ep)
+void rnotify_qp_end(struct rnotify_ep *ep)
 {
 	struct ib_qp *qp = ep->qp;
 
@@ -193,9 +196,20 @@ void rnotify_qp_destroy(struct rnotify_ep *ep)
 	spin_lock_bh(&ep->lock);
 	ep->qp = NULL;
 	spin_unlock_bh(&ep->lock);
-
 	if (qp)
 		rdma_destroy_qp(ep->cm_id);
+}
+
+/**
+ * rnotify_qp_destroy() - undo rnotify_qp_create(), also half of it
+ * @ep: endpoint, as for rnotify_qp_end(), without keys. It stays attached to its
+ *	device
+ *
+ * Context: process, sleeps.
+ */
+void rnotify_qp_destroy(struct rnotify_ep *ep)
+{
+	rnotify_qp_end(ep);
 	rnotify_cq_destroy(ep);
 	if (ep->pd)
 		ib_dealloc_pd(ep->pd);

@@ -166,7 +166,7 @@ void rnotify_export_revoke(struct rnotify_export *export)
 
 /**
  * rnotify_exports_revoke_all() - the endpoint is over
- * @ep: endpoint with a drained QP; mutex held
+ * @ep: endpoint whose QP is gone; mutex held
  */
 void rnotify_exports_revoke_all(struct rnotify_ep *ep)
 {

@@ -10,8 +10,9 @@
  *	outcomes for what the device did not report
  *	DISCONNECTED: the last event
  *	waits for the counters and slot tables that it fed end
+ *	QP
  *	keys of exports, remote regions
- *	QP, CQ, PD, buffers, CM id, device
+ *	CQ, PD, buffers, CM id, device
  *	CLOSED
  *
  * Runs on rnotify_wq with rnotify_ep.mutex held. Nothing here waits for the
@@ -166,6 +167,7 @@ void rnotify_ep_teardown(struct rnotify_ep *ep)
 	drain(ep);
 	last_event(ep);
 	rnotify_routes_end(ep);
+	rnotify_qp_end(ep);
 	rnotify_exports_revoke_all(ep);
 	rnotify_remotes_destroy(ep);
 	release_cm(ep);
