@@ -16,13 +16,18 @@
 /* A round that takes longer is a stall, times RNOTIFY_SLOW. */
 #define STALL_MS	1000
 
+static void next_event(struct rnt_sleeper *s, struct rnotify_event *ev)
+{
+	do {
+		rnt_next_event(s, ev);
+	} while (ev->type == RNOTIFY_EVENT_WRITABLE);
+}
+
 static void next_notify(struct rnt_sleeper *s, __u32 imm)
 {
 	struct rnotify_event ev;
 
-	do {
-		rnt_next_event(s, &ev);
-	} while (ev.type == RNOTIFY_EVENT_WRITABLE);
+	next_event(s, &ev);
 	rnt_check_eq(RNOTIFY_EVENT_NOTIFY, ev.type);
 	rnt_check_eq(imm, ev.notify.imm);
 }
@@ -90,9 +95,7 @@ static void child_ends(struct rnt_sleeper *s)
 {
 	struct rnotify_event ev;
 
-	do {
-		rnt_next_event(s, &ev);
-	} while (ev.type == RNOTIFY_EVENT_WRITABLE);
+	next_event(s, &ev);
 	rnt_check_eq(RNOTIFY_EVENT_DISCONNECTED, ev.type);
 	rnt_check_eq(RNOTIFY_REASON_PEER_CLOSE, ev.down.reason);
 	_exit(0);

@@ -119,13 +119,16 @@ int raw_cm_event(struct raw *r, unsigned int ms)
 	return type;
 }
 
-void raw_cm_expect_(struct raw *r, enum rdma_cm_event_type type)
+static void check_seen(int seen, enum rdma_cm_event_type type)
 {
-	int seen = raw_cm_event(r, RNT_PATIENCE_MS);
-
 	if (seen != (int)type)
 		rnt_fail("%s awaited, got %s", rdma_event_str(type),
 			 seen < 0 ? "nothing" : rdma_event_str(seen));
+}
+
+void raw_cm_expect_(struct raw *r, enum rdma_cm_event_type type)
+{
+	check_seen(raw_cm_event(r, RNT_PATIENCE_MS), type);
 }
 
 /*
@@ -134,13 +137,11 @@ void raw_cm_expect_(struct raw *r, enum rdma_cm_event_type type)
  */
 void raw_await_end_(struct raw *r)
 {
-	int type = raw_cm_event(r, RNT_PATIENCE_MS);
+	int seen = raw_cm_event(r, RNT_PATIENCE_MS);
 
-	if (type == RDMA_CM_EVENT_ESTABLISHED)
-		type = raw_cm_event(r, RNT_PATIENCE_MS);
-	if (type != RDMA_CM_EVENT_DISCONNECTED)
-		rnt_fail("no DISCONNECTED, but %s",
-			 type < 0 ? "nothing" : rdma_event_str(type));
+	if (seen == RDMA_CM_EVENT_ESTABLISHED)
+		seen = raw_cm_event(r, RNT_PATIENCE_MS);
+	check_seen(seen, RDMA_CM_EVENT_DISCONNECTED);
 	rdma_disconnect(r->id);
 }
 

@@ -15,8 +15,8 @@ RESULTS = os.path.join(paths.BUILD, "results")
 RVM = os.path.join(paths.VM, "rvm")
 # Two jobs share two cores without hardware virtualisation
 SLOW_STOCK = "6"
-SMP = "2"
 SLOW_DEBUG = "30"
+SMP = "2"
 
 
 class Task:
