@@ -356,12 +356,16 @@ static u32 hdr_len(const struct rnotify_build *b)
 
 static void put_hdr(const struct rnotify_build *b, u8 *va)
 {
+	const struct rnotify_wire_record record = {
+		.imm = cpu_to_le32(b->op->imm),
+		.byte_len = cpu_to_le32(b->op->length),
+	};
 	struct rnotify_wire_msg msg = {};
 
 	if (b->notify) {
 		msg.type = RNOTIFY_WIRE_NOTIFY;
-		msg.notify.imm = b->op->imm;
-		msg.notify.byte_len = b->op->length;
+		msg.notify.nr = 1;
+		msg.notify.records = &record;
 	} else {
 		msg.type = RNOTIFY_WIRE_MESSAGE;
 		msg.message.len = b->op->length;

@@ -102,17 +102,23 @@ static int rx_message(struct rnotify_ep *ep, const struct ib_wc *wc,
 	return rx_deliver(ep, &ev, msg->message.payload);
 }
 
-/* A write that took several work requests: see op.c. */
-static int rx_long_notify(struct rnotify_ep *ep,
-			  const struct rnotify_wire_msg *msg)
+/* Notifications without a work request of their own: see op.c. */
+static int rx_records(struct rnotify_ep *ep,
+		      const struct rnotify_wire_notify *notify)
 {
-	struct rnotify_event ev = {};
+	int ret = 0;
+	u32 i;
 
-	rnotify_ep_event(ep, &ev, RNOTIFY_EVENT_NOTIFY);
-	ev.flags |= RNOTIFY_EVENT_F_IMM;
-	ev.notify.imm = msg->notify.imm;
-	ev.notify.byte_len = msg->notify.byte_len;
-	return rx_deliver(ep, &ev, NULL);
+	for (i = 0; i < notify->nr && !ret; i++) {
+		struct rnotify_event ev = {};
+
+		rnotify_ep_event(ep, &ev, RNOTIFY_EVENT_NOTIFY);
+		ev.flags |= RNOTIFY_EVENT_F_IMM;
+		ev.notify.imm = le32_to_cpu(notify->records[i].imm);
+		ev.notify.byte_len = le32_to_cpu(notify->records[i].byte_len);
+		ret = rx_deliver(ep, &ev, NULL);
+	}
+	return ret;
 }
 
 static int rx_decoded(struct rnotify_ep *ep, const struct ib_wc *wc,
@@ -126,7 +132,7 @@ static int rx_decoded(struct rnotify_ep *ep, const struct ib_wc *wc,
 	if (wc->wc_flags & IB_WC_WITH_IMM)
 		return -EPROTO;
 	if (msg->type == RNOTIFY_WIRE_NOTIFY)
-		return rx_long_notify(ep, msg);
+		return rx_records(ep, &msg->notify);
 	return rnotify_ctrl_receive(ep, msg);
 }
 

@@ -57,13 +57,17 @@ struct wire_goodbye {
 
 struct wire_notify {
 	struct wire_hdr hdr;
-	__le32 imm;
-	__le32 byte_len;
+	u8 records[];
 } __packed;
 
 static_assert(sizeof(struct wire_hdr) == RNOTIFY_WIRE_HDR_LEN);
 static_assert(sizeof(struct wire_region) == RNOTIFY_WIRE_REGION_LEN);
-static_assert(sizeof(struct wire_notify) == RNOTIFY_WIRE_NOTIFY_LEN);
+static_assert(sizeof(struct rnotify_wire_record) == RNOTIFY_WIRE_RECORD_LEN);
+static_assert(RNOTIFY_WIRE_NOTIFY_LEN ==
+	      RNOTIFY_WIRE_HDR_LEN + RNOTIFY_WIRE_RECORD_LEN);
+static_assert(RNOTIFY_WIRE_HDR_LEN +
+	      RNOTIFY_WIRE_RECORDS_MAX * RNOTIFY_WIRE_RECORD_LEN <=
+	      RNOTIFY_WIRE_CTRL_MAX);
 
 static bool wire_region_ok(const struct rnotify_wire_region *r)
 {
@@ -151,9 +155,21 @@ static u32 wire_put_goodbye(struct wire_goodbye *w,
 static u32 wire_put_notify(struct wire_notify *w,
 			   const struct rnotify_wire_notify *n)
 {
-	w->imm = cpu_to_le32(n->imm);
-	w->byte_len = cpu_to_le32(n->byte_len);
-	return sizeof(*w);
+	memcpy(w->records, n->records, n->nr * sizeof(*n->records));
+	return rnotify_wire_notify_len(n->nr);
+}
+
+static bool wire_notify_ok(const struct rnotify_wire_notify *n)
+{
+	u32 i;
+
+	if (!n->nr || n->nr > RNOTIFY_WIRE_RECORDS_MAX)
+		return false;
+	for (i = 0; i < n->nr; i++) {
+		if (le32_to_cpu(n->records[i].byte_len) > RNOTIFY_OP_LEN_MAX)
+			return false;
+	}
+	return true;
 }
 
 /* Bytes that the encoder writes, or -EINVAL. */
@@ -180,8 +196,8 @@ static int wire_put_size(const struct rnotify_wire_msg *m)
 		return m->message.len <= RNOTIFY_MSG_SIZE_MAX ?
 		       RNOTIFY_WIRE_HDR_LEN : -EINVAL;
 	case RNOTIFY_WIRE_NOTIFY:
-		return m->notify.byte_len <= RNOTIFY_OP_LEN_MAX ?
-		       (int)sizeof(struct wire_notify) : -EINVAL;
+		return wire_notify_ok(&m->notify) ?
+		       (int)rnotify_wire_notify_len(m->notify.nr) : -EINVAL;
 	default:
 		return -EINVAL;
 	}
@@ -304,11 +320,12 @@ static int wire_get_message(struct rnotify_wire_payload *p, const void *buf,
 static int wire_get_notify(struct rnotify_wire_notify *n,
 			   const struct wire_notify *w, size_t len)
 {
-	if (len != sizeof(*w))
+	/* The header is there, and len no longer than a receive. */
+	n->nr = (u32)((len - sizeof(*w)) / sizeof(*n->records));
+	n->records = (const void *)w->records;
+	if (len != rnotify_wire_notify_len(n->nr))
 		return -EPROTO;
-	n->imm = le32_to_cpu(w->imm);
-	n->byte_len = le32_to_cpu(w->byte_len);
-	return n->byte_len <= RNOTIFY_OP_LEN_MAX ? 0 : -EPROTO;
+	return wire_notify_ok(n) ? 0 : -EPROTO;
 }
 
 /**

@@ -29,8 +29,11 @@
 #define RNOTIFY_WIRE_HDR_LEN	8
 /* Bytes of a REGION before its keys. */
 #define RNOTIFY_WIRE_REGION_LEN	48
-/* Bytes of a NOTIFY. */
+/* Bytes of a NOTIFY with one record, and of each further record. */
 #define RNOTIFY_WIRE_NOTIFY_LEN	16
+#define RNOTIFY_WIRE_RECORD_LEN	8
+/* Records of the longest NOTIFY: what fits a control message. */
+#define RNOTIFY_WIRE_RECORDS_MAX 31u
 
 /*
  * Private data. rdma_cm leaves 56 bytes of a REQ to us (IBTA 12.7.1: 92, less
@@ -47,6 +50,9 @@
 
 #define RNOTIFY_WIRE_MAX_ERRNO	4095	/* MAX_ERRNO of the kernel */
 
+/* rnotify_hello.features: who says so takes a NOTIFY with several records. */
+#define RNOTIFY_WIRE_FEATURE_RECORDS	0x1u
+
 /* All bits of enum rnotify_rights. */
 #define RNOTIFY_WIRE_RIGHTS	((u32)(RNOTIFY_RIGHT_WRITE | \
 				       RNOTIFY_RIGHT_READ | \
@@ -61,9 +67,10 @@
  * @RNOTIFY_WIRE_REGION_GONE_ACK: stopped; takes a control credit
  * @RNOTIFY_WIRE_GOODBYE: the last message; takes no credit
  * @RNOTIFY_WIRE_MESSAGE: the user's bytes; takes a data credit
- * @RNOTIFY_WIRE_NOTIFY: the notification of a write that took several work
- *	requests: the completion of the last would tell its own length only;
- *	takes a data credit
+ * @RNOTIFY_WIRE_NOTIFY: notifications without a WRITE_WITH_IMM of their own: of
+ *	a write that took several work requests, where the completion of the last
+ *	would tell its own length only; and of small ones that share a packet.
+ *	Takes a data credit for each record
  */
 enum rnotify_wire_type {
 	RNOTIFY_WIRE_CREDIT = 1,
@@ -82,7 +89,7 @@ enum rnotify_wire_type {
  * @region_slots: shares of the peer that can be alive at once: initial region
  *	credit of the peer
  * @ctrl_credits: initial control credit of the peer, at least 1
- * @features: feature bits; those that both have are in force
+ * @features: RNOTIFY_WIRE_FEATURE_ bits: what the sender of the hello can take
  * @data_credits: initial data credit of the peer, 1 to 65535
  * @msg_size: bytes of the largest MESSAGE payload taken, a multiple of 64, at
  *	most RNOTIFY_MSG_SIZE_MAX; 0: none
@@ -196,13 +203,25 @@ struct rnotify_wire_payload {
 };
 
 /**
- * struct rnotify_wire_notify - NOTIFY
+ * struct rnotify_wire_record - one notification, as it stands in a NOTIFY
  * @imm: the user's immediate data
  * @byte_len: bytes of the whole write, 0 to RNOTIFY_OP_LEN_MAX
  */
+struct rnotify_wire_record {
+	__le32 imm;
+	__le32 byte_len;
+} __packed;
+
+/**
+ * struct rnotify_wire_notify - NOTIFY
+ * @nr: records, 1 to RNOTIFY_WIRE_RECORDS_MAX; more than one only to a peer with
+ *	RNOTIFY_WIRE_FEATURE_RECORDS
+ * @records: these, in the order of the notifications; when decoded, they are in
+ *	the buffer that was decoded
+ */
 struct rnotify_wire_notify {
-	u32 imm;
-	u32 byte_len;
+	u32 nr;
+	const struct rnotify_wire_record *records;
 };
 
 /**
@@ -255,6 +274,18 @@ bool rnotify_wire_region_follows(const struct rnotify_wire_region *share,
 static inline bool rnotify_wire_error_ok(s32 error)
 {
 	return error <= 0 && error >= -RNOTIFY_WIRE_MAX_ERRNO;
+}
+
+/**
+ * rnotify_wire_notify_len - bytes of a NOTIFY
+ * @nr: records in it
+ *
+ * Context: Any.
+ * Return: bytes, header included.
+ */
+static inline u32 rnotify_wire_notify_len(u32 nr)
+{
+	return RNOTIFY_WIRE_HDR_LEN + nr * RNOTIFY_WIRE_RECORD_LEN;
 }
 
 /**

@@ -34,26 +34,37 @@ FIXTURE_VARIANT(beyond)
 {
 	int type;		/* RNOTIFY_WIRE_..., or 0 for immediate data */
 	unsigned int nr;	/* how many go out at once */
+	unsigned int records;	/* in each NOTIFY */
 };
 
 FIXTURE_VARIANT_ADD(beyond, imm_by_one)
 {
-	0, LIE_RECV + 1
+	0, LIE_RECV + 1, 0
 };
 
 FIXTURE_VARIANT_ADD(beyond, imm_by_forty)
 {
-	0, LIE_RECV + 40
+	0, LIE_RECV + 40, 0
 };
 
 FIXTURE_VARIANT_ADD(beyond, notify)
 {
-	RNOTIFY_WIRE_NOTIFY, LIE_RECV + 1
+	RNOTIFY_WIRE_NOTIFY, LIE_RECV + 1, 1
+};
+
+FIXTURE_VARIANT_ADD(beyond, notify_of_all)
+{
+	RNOTIFY_WIRE_NOTIFY, 1, LIE_RECV + 1
+};
+
+FIXTURE_VARIANT_ADD(beyond, notify_of_three)
+{
+	RNOTIFY_WIRE_NOTIFY, 2, 3
 };
 
 FIXTURE_VARIANT_ADD(beyond, message)
 {
-	RNOTIFY_WIRE_MESSAGE, LIE_RECV + 1
+	RNOTIFY_WIRE_MESSAGE, LIE_RECV + 1, 0
 };
 
 FIXTURE_SETUP(beyond)
@@ -70,9 +81,14 @@ FIXTURE_TEARDOWN(beyond)
 /* What was within the credit is delivered, to the last one. */
 TEST_F(beyond, data_credit)
 {
+	const struct rnotify_wire_record records[LIE_RECV + 1] = {};
 	struct rnotify_wire_msg msg = { .type = variant->type };
 	struct lie *l = &self->l;
 
+	if (variant->type == RNOTIFY_WIRE_NOTIFY) {
+		msg.notify.nr = variant->records;
+		msg.notify.records = records;
+	}
 	for (unsigned int i = 0; i < variant->nr; i++) {
 		if (variant->type)
 			raw_send(&l->r, &msg);

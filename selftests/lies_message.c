@@ -66,6 +66,11 @@ MESSAGE(notify_short, RNOTIFY_WIRE_NOTIFY, 15, 15);
 MESSAGE(notify_long, RNOTIFY_WIRE_NOTIFY, 17, 17);
 MESSAGE(notify_2_gib, RNOTIFY_WIRE_NOTIFY, 16, 16, 12, 1u << 31);
 MESSAGE(notify_one_too_many, RNOTIFY_WIRE_NOTIFY, 16, 16, 12, (1u << 30) + 1);
+MESSAGE(notify_of_none, RNOTIFY_WIRE_NOTIFY, 8, 8);
+MESSAGE(notify_half_a_record, RNOTIFY_WIRE_NOTIFY, 20, 20);
+MESSAGE(notify_second_2_gib, RNOTIFY_WIRE_NOTIFY, 24, 24, 20, 1u << 31);
+MESSAGE(notify_of_32, RNOTIFY_WIRE_NOTIFY, 264, 264);
+MESSAGE(notify_of_127, RNOTIFY_WIRE_NOTIFY, 1024, 1024);
 MESSAGE(notify_with_imm, RNOTIFY_WIRE_NOTIFY, 16, 16, 0, 0, true);
 
 FIXTURE_SETUP(message)

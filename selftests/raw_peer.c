@@ -124,7 +124,7 @@ TEST_F(peer, hello)
 	EXPECT_EQ(params.remote_regions, h->region_slots);
 	EXPECT_EQ(params.keepalive_ms, h->keepalive_ms);
 	EXPECT_EQ(2048, h->msg_size);
-	EXPECT_EQ(0, h->features);
+	EXPECT_EQ(RNOTIFY_WIRE_FEATURE_RECORDS, h->features);
 }
 
 /* Many windows in each direction: credit comes back. */

@@ -139,6 +139,19 @@ static void on_control(struct raw *r, const struct rnotify_wire_msg *m)
 		new_arrival(r, m->type)->value = m->gone.share_id;
 }
 
+static void on_records(struct raw *r, const struct rnotify_wire_notify *n)
+{
+	rnt_check(n->nr == 1 || (r->hello.features & RNOTIFY_WIRE_FEATURE_RECORDS));
+	for (unsigned int i = 0; i < n->nr; i++) {
+		struct raw_arrival *a = new_data(r, RNOTIFY_WIRE_NOTIFY);
+
+		a->imm = true;
+		a->value = le32_to_cpu(n->records[i].imm);
+		a->len = le32_to_cpu(n->records[i].byte_len);
+		a->of = n->nr;
+	}
+}
+
 static void on_message(struct raw *r, const struct ibv_wc *wc, const char *buf)
 {
 	struct rnotify_wire_msg m;
@@ -155,10 +168,7 @@ static void on_message(struct raw *r, const struct ibv_wc *wc, const char *buf)
 		a->error = m.goodbye.error;
 		return;
 	case RNOTIFY_WIRE_NOTIFY:
-		a = new_data(r, m.type);
-		a->imm = true;
-		a->value = m.notify.imm;
-		a->len = m.notify.byte_len;
+		on_records(r, &m.notify);
 		return;
 	case RNOTIFY_WIRE_MESSAGE:
 		a = new_data(r, m.type);
@@ -176,7 +186,7 @@ static void on_message(struct raw *r, const struct ibv_wc *wc, const char *buf)
 static void on_receive(struct raw *r, const struct ibv_wc *wc)
 {
 	unsigned int i = wc->wr_id;
-	char buf[RAW_SEND_SLOT];
+	char buf[RAW_SEND_SLOT] __attribute__((aligned(8)));
 	struct raw_arrival *a;
 
 	if (wc->status) {
@@ -388,9 +398,13 @@ void raw_notify_(struct raw *r, __u32 imm)
 void raw_write_imm_(struct raw *r, const struct raw_share *s, __u64 pos,
 		    unsigned int len, __u32 imm)
 {
-	struct rnotify_wire_msg msg = {
+	const struct rnotify_wire_record record = {
+		.imm = cpu_to_le32(imm),
+		.byte_len = cpu_to_le32(len),
+	};
+	const struct rnotify_wire_msg msg = {
 		.type = RNOTIFY_WIRE_NOTIFY,
-		.notify = { .imm = imm, .byte_len = len },
+		.notify = { .nr = 1, .records = &record },
 	};
 	unsigned int done = 0, n;
 

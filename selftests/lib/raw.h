@@ -53,6 +53,7 @@ struct raw_share {
  * @imm: there is immediate data in @value
  * @value: immediate data; reason of GOODBYE; share_id of an answer
  * @len: bytes written, or of the payload
+ * @of: it came in a NOTIFY of so many records; 0: by a WRITE_WITH_IMM
  * @error: of GOODBYE
  * @payload: its first bytes
  */
@@ -61,6 +62,7 @@ struct raw_arrival {
 	bool imm;
 	__u32 value;
 	__u32 len;
+	unsigned int of;
 	int error;
 	char payload[64];
 };

@@ -160,7 +160,21 @@ static void any_region(struct rnotify_wire_region *r, __le32 *keys)
 	r->keys = keys;
 }
 
-static void any_msg(struct rnotify_wire_msg *m, __le32 *keys, const u8 *payload)
+static void any_notify(struct rnotify_wire_notify *n,
+		       struct rnotify_wire_record *records)
+{
+	u32 i;
+
+	n->nr = 1 + unit_below(31);
+	for (i = 0; i < n->nr; i++) {
+		records[i].imm = cpu_to_le32((u32)unit_random());
+		records[i].byte_len = cpu_to_le32(unit_below((1u << 30) + 1));
+	}
+	n->records = records;
+}
+
+static void any_msg(struct rnotify_wire_msg *m, __le32 *keys,
+		    struct rnotify_wire_record *records, const u8 *payload)
 {
 	memset(m, 0, sizeof(*m));
 	m->type = (u8)(1 + unit_below(7));
@@ -186,8 +200,7 @@ static void any_msg(struct rnotify_wire_msg *m, __le32 *keys, const u8 *payload)
 		m->message.len = unit_below(unit_below(8) ? 64 : 65537);
 		break;
 	case RNOTIFY_WIRE_NOTIFY:
-		m->notify.imm = (u32)unit_random();
-		m->notify.byte_len = unit_below((1u << 30) + 1);
+		any_notify(&m->notify, records);
 		break;
 	}
 }
@@ -195,6 +208,7 @@ static void any_msg(struct rnotify_wire_msg *m, __le32 *keys, const u8 *payload)
 void test_round_trip_msg(void)
 {
 	static u8 payload[65536], buf[65544] __attribute__((aligned(4)));
+	struct rnotify_wire_record records[31];
 	__le32 keys[52];
 	size_t i;
 	int round;
@@ -205,7 +219,7 @@ void test_round_trip_msg(void)
 		struct rnotify_wire_msg m, back;
 		int n;
 
-		any_msg(&m, keys, payload);
+		any_msg(&m, keys, records, payload);
 		n = wire_encode(VECTOR_MSG, buf, sizeof(buf), &m);
 		if (!EXPECT_AT(n > 0, round))
 			continue;
@@ -230,6 +244,14 @@ void test_round_trip_msg(void)
 	REFUSED(struct rnotify_hello, VECTOR_HELLO, 0, member, value)
 #define REJECT_REFUSED(member, value) \
 	REFUSED(struct rnotify_reject_data, VECTOR_REJECT, 1, member, value)
+static const struct rnotify_wire_record *with_length(u32 byte_len)
+{
+	static struct rnotify_wire_record record;
+
+	record.byte_len = cpu_to_le32(byte_len);
+	return &record;
+}
+
 #define MSG_REFUSED(vec, member, value) \
 	REFUSED(struct rnotify_wire_msg, VECTOR_MSG, vec, member, value)
 
@@ -280,8 +302,11 @@ void test_put_refuses(void)
 	MSG_REFUSED(6, goodbye.error, -4096);
 	MSG_REFUSED(7, message.len, 65537);
 	MSG_REFUSED(7, message.len, U32_MAX);
-	MSG_REFUSED(8, notify.byte_len, (1u << 30) + 1);
-	MSG_REFUSED(8, notify.byte_len, U32_MAX);
+	MSG_REFUSED(8, notify.records, with_length((1u << 30) + 1));
+	MSG_REFUSED(8, notify.records, with_length(U32_MAX));
+	MSG_REFUSED(8, notify.nr, 0);
+	MSG_REFUSED(9, notify.nr, RNOTIFY_WIRE_RECORDS_MAX + 1);
+	MSG_REFUSED(9, notify.nr, U32_MAX);
 }
 
 /* No byte behind the end, and none at all when it does not fit. */

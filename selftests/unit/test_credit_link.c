@@ -106,8 +106,12 @@ static void ask(struct link *l, struct side *s, struct side *peer)
 /* Either form of a notification. */
 static void send_data(struct link *l, struct side *peer)
 {
+	const struct rnotify_wire_record record = {
+		.byte_len = cpu_to_le32(1u << 30),
+	};
 	const struct rnotify_wire_msg notify = {
-		.type = RNOTIFY_WIRE_NOTIFY, .notify.byte_len = 1u << 30,
+		.type = RNOTIFY_WIRE_NOTIFY,
+		.notify = { .nr = 1, .records = &record },
 	};
 
 	if (unit_below(2))

@@ -3,7 +3,7 @@
 #include "unit.h"
 #include "wire_check.h"
 
-#define ROOM 256
+#define ROOM 264
 
 static u8 frame[ROOM] __attribute__((aligned(8)));
 
@@ -226,16 +226,22 @@ void test_get_notify_refuses(void)
 	EXPECT(get_msg(8, 8, 8, 0) == 0);
 	EXPECT(get_msg(8, 12, 4, (1u << 30) + 1) == -EPROTO);
 	EXPECT(get_msg(8, 12, 4, U32_MAX) == -EPROTO);
-	/* A length that is told and sent alike, but that no NOTIFY has. */
-	for (bit = 8; bit <= ROOM; bit++) {
-		patched(8, 4, 4, bit);
-		EXPECT_AT(rnotify_wire_get_msg(&m, frame, bit) ==
-			  (bit == 16 ? 0 : -EPROTO), bit);
-	}
 	/* The bytes of others of that length, by another name. */
 	EXPECT(get_msg(4, 0, 1, RNOTIFY_WIRE_NOTIFY) == 0);
 	EXPECT(get_msg(8, 0, 1, RNOTIFY_WIRE_REGION_GONE) == -EPROTO);
 	EXPECT(get_msg(8, 0, 1, RNOTIFY_WIRE_GOODBYE) == -EPROTO);
+	/* Told and sent alike: one to 31 whole records, and nothing else. */
+	for (bit = 0; bit <= ROOM; bit++) {
+		patched(8, 4, 4, bit);
+		EXPECT_AT(rnotify_wire_get_msg(&m, frame, bit) ==
+			  (bit >= 16 && bit <= 256 && bit % 8 == 0 ? 0 :
+			   -EPROTO), bit);
+		EXPECT_AT(bit < 16 || m.notify.nr == (bit - 8) / 8, bit);
+	}
+	/* Each record is looked at. */
+	for (bit = 0; bit < 3; bit++)
+		EXPECT_AT(get_msg(9, 12 + 8 * bit, 4, (1u << 30) + 1) ==
+			  -EPROTO, bit);
 }
 
 void test_get_region_refuses(void)

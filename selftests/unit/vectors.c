@@ -149,14 +149,27 @@ static const u8 message_bytes[] = {
 	'p', 'i', 'n', 'g', '!',
 };
 
-static const struct rnotify_wire_msg notify = {
-	.type = RNOTIFY_WIRE_NOTIFY,
-	.notify = { .imm = 0x12345678, .byte_len = 0x300000 },
-};
-
-static const u8 notify_bytes[] = {
+static const u8 notify_bytes[] __attribute__((aligned(4))) = {
 	0x07, 0x00, 0x00, 0x00, 0x10, 0x00, 0x00, 0x00,
 	0x78, 0x56, 0x34, 0x12, 0x00, 0x00, 0x30, 0x00,
+};
+
+static const u8 records_bytes[] __attribute__((aligned(4))) = {
+	0x07, 0x00, 0x00, 0x00, 0x20, 0x00, 0x00, 0x00,
+	0xfe, 0xff, 0xff, 0xff, 0x40, 0x00, 0x00, 0x00,
+	0xff, 0xff, 0xff, 0xff, 0x40, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+};
+
+/* Records of a message stay where they are. */
+static const struct rnotify_wire_msg notify = {
+	.type = RNOTIFY_WIRE_NOTIFY,
+	.notify = { .nr = 1, .records = (const void *)&notify_bytes[8] },
+};
+
+static const struct rnotify_wire_msg records = {
+	.type = RNOTIFY_WIRE_NOTIFY,
+	.notify = { .nr = 3, .records = (const void *)&records_bytes[8] },
 };
 
 #define VECTOR(kind, name) \
@@ -172,6 +185,7 @@ const struct vector vectors[] = {
 	VECTOR(MSG, goodbye),
 	VECTOR(MSG, message),
 	VECTOR(MSG, notify),
+	VECTOR(MSG, records),
 };
 
 const size_t nr_vectors = sizeof(vectors) / sizeof(vectors[0]);

@@ -62,8 +62,9 @@ static bool msg_same(const struct rnotify_wire_msg *a,
 			!memcmp(a->message.payload, b->message.payload,
 				a->message.len));
 	case RNOTIFY_WIRE_NOTIFY:
-		return a->notify.imm == b->notify.imm &&
-		       a->notify.byte_len == b->notify.byte_len;
+		return a->notify.nr == b->notify.nr &&
+		       !memcmp(a->notify.records, b->notify.records,
+			       a->notify.nr * sizeof(*a->notify.records));
 	default:
 		return false;
 	}
@@ -184,12 +185,15 @@ static u32 le32_at(const u8 *p)
 static const char *check_notify(const struct rnotify_wire_notify *n,
 				const u8 *buf, size_t len)
 {
-	if (len != 16)
+	u32 i;
+
+	if (!n->nr || n->nr > 31 || len != 8 + 8 * n->nr)
 		return "notify: length";
-	if (n->byte_len > 0x40000000)
-		return "notify: more bytes than an operation has";
-	if (n->imm != le32_at(buf + 8) || n->byte_len != le32_at(buf + 12))
-		return "notify: not what was sent";
+	if ((const u8 *)n->records != buf + 8)
+		return "notify: records are not where they were";
+	for (i = 0; i < n->nr; i++)
+		if (le32_at(buf + 12 + 8 * i) > 0x40000000)
+			return "notify: more bytes than an operation has";
 	return NULL;
 }
 
