@@ -267,6 +267,7 @@ struct rnotify_remote {
  * @nr_exports: how many
  * @tx_posted: operations accepted
  * @tx_notify: those that take a credit
+ * @tx_bundled: those of them that shared packets
  * @tx_confirmed: those of them that the peer's kernel has
  * @tx_bytes: bytes of completed operations
  * @eagain: posts refused for want of credit or room
@@ -392,6 +393,7 @@ struct rnotify_ep {
 	u32 nr_exports;
 	u64 tx_posted;
 	u64 tx_notify;
+	u64 tx_bundled;
 	u64 tx_confirmed;
 	u64 tx_bytes;
 	u64 eagain;
@@ -492,6 +494,12 @@ int rnotify_rx_post_all(struct rnotify_ep *ep);
 void rnotify_rx_done(struct ib_cq *cq, struct ib_wc *wc);
 
 /* tx.c: send queue */
+static inline struct rnotify_tx *rnotify_tx_slot(const struct rnotify_ep *ep,
+						 u32 index)
+{
+	return &ep->tx[index & ep->sq_mask];
+}
+
 struct rnotify_tx *rnotify_tx_next(struct rnotify_ep *ep,
 				   enum rnotify_sq_class sq_class);
 union rnotify_wr *rnotify_chain_add(struct rnotify_ep *ep,

@@ -69,6 +69,7 @@ static void info_locked(struct rnotify_ep *ep,
 	info->tx_credits = rnotify_credit_left(&ep->credit);
 	info->tx_posted = ep->tx_posted;
 	info->tx_notify_posted = ep->tx_notify;
+	info->tx_bundled = ep->tx_bundled;
 	info->tx_confirmed = ep->tx_confirmed;
 	info->tx_bytes = ep->tx_bytes;
 	info->sq_high = ep->sq_high;

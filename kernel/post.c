@@ -144,16 +144,19 @@ static int post_run_locked(struct rnotify_batch *batch, struct rnotify_run *run,
 			   bool note)
 {
 	struct rnotify_ep *ep = run->ep;
+	u32 before = run->done;
 	int ret = 0;
 
 	spin_lock_bh(&ep->lock);
 	while (run->done < run->nr && !ret) {
 		u32 i = run->first + run->done;
 
-		ret = rnotify_op_post(ep, &batch->op[i], &batch->prep[i]);
+		ret = rnotify_op_admit(ep, &batch->op[i], &batch->prep[i]);
 		if (!ret)
 			run->done++;
 	}
+	rnotify_emit_all(&batch->prep[run->first + before],
+			 run->done - before);
 	rnotify_chain_flush(ep, true);
 	run->seq = ep->room_seq;
 	if (ret == -EAGAIN && note)

@@ -20,7 +20,8 @@ enum rnotify_sq_class {
 };
 
 /**
- * struct rnotify_tx - a send queue slot: one posted work request
+ * struct rnotify_tx - a send queue slot: of one posted work request, or of an
+ *	operation that shares those of others (bundle.c)
  * @cqe: completion hook
  * @ep: owner (invariant)
  * @map: source or target region, of an operation's last work request
@@ -32,6 +33,7 @@ enum rnotify_sq_class {
  * @opcode: &enum rnotify_opcode; 0 for the kernel's own
  * @sq_class: &enum rnotify_sq_class
  * @last: last work request of its operation
+ * @bundled: its outcome is that of the next slot, too
  * @event: the user wants TX_DONE
  * @credit: took a data credit
  * @ctrl: control buffer to give back, -1 if none
@@ -51,6 +53,7 @@ struct rnotify_tx {
 	u16 opcode;
 	u8 sq_class;
 	bool last;
+	bool bundled;
 	bool event;
 	bool credit;
 	s8 ctrl;

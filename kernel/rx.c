@@ -102,7 +102,7 @@ static int rx_message(struct rnotify_ep *ep, const struct ib_wc *wc,
 	return rx_deliver(ep, &ev, msg->message.payload);
 }
 
-/* Notifications without a work request of their own: see op.c. */
+/* Notifications without a work request of their own: see emit.c and bundle.c. */
 static int rx_records(struct rnotify_ep *ep,
 		      const struct rnotify_wire_notify *notify)
 {

@@ -10,7 +10,9 @@
  *
  * An operation may be a chain of several work requests. What belongs to the
  * operation - region references, credit, the user's wish for TX_DONE - sits in
- * the slot of the last.
+ * the slot of the last. Several operations may share work requests, too: see
+ * bundle.c; then there are more slots than work requests, and all of a bundle
+ * complete together.
  */
 #include <linux/poll.h>
 
@@ -20,11 +22,6 @@ static const u32 sq_budget[RNOTIFY_SQ_CLASSES] = {
 	[RNOTIFY_SQ_CLASS_CTRL] = RNOTIFY_SQ_CTRL,
 	[RNOTIFY_SQ_CLASS_REG] = RNOTIFY_SQ_REG,
 };
-
-static struct rnotify_tx *tx_slot(const struct rnotify_ep *ep, u32 index)
-{
-	return &ep->tx[index & ep->sq_mask];
-}
 
 /**
  * rnotify_tx_room() - is there room in a class's budget?
@@ -53,7 +50,7 @@ bool rnotify_tx_room(const struct rnotify_ep *ep,
 struct rnotify_tx *rnotify_tx_next(struct rnotify_ep *ep,
 				   enum rnotify_sq_class sq_class)
 {
-	struct rnotify_tx *tx = tx_slot(ep, ep->sq_head);
+	struct rnotify_tx *tx = rnotify_tx_slot(ep, ep->sq_head);
 
 	lockdep_assert_held(&ep->lock);
 	tx->map = NULL;
@@ -65,6 +62,7 @@ struct rnotify_tx *rnotify_tx_next(struct rnotify_ep *ep,
 	tx->opcode = 0;
 	tx->sq_class = sq_class;
 	tx->last = true;
+	tx->bundled = false;
 	tx->event = false;
 	tx->credit = false;
 	tx->ctrl = -1;
@@ -153,8 +151,10 @@ void rnotify_post_wr(struct rnotify_ep *ep, struct ib_send_wr *wr)
 		tx->wr_bytes = wr_bytes(i);
 		ep->sq_bytes += tx->wr_bytes;
 		ep->sq_unsignaled_bytes += tx->wr_bytes;
-		if (++ep->sq_unsignaled >= RNOTIFY_SIGNAL_EVERY ||
-		    ep->sq_unsignaled_bytes >= RNOTIFY_SIGNAL_BYTES)
+		ep->sq_unsignaled++;
+		if (!tx->bundled &&
+		    (ep->sq_unsignaled >= RNOTIFY_SIGNAL_EVERY ||
+		     ep->sq_unsignaled_bytes >= RNOTIFY_SIGNAL_BYTES))
 			i->send_flags |= IB_SEND_SIGNALED;
 		if (i->send_flags & IB_SEND_SIGNALED) {
 			ep->sq_unsignaled = 0;
@@ -307,35 +307,51 @@ static void tx_finish(struct rnotify_ep *ep, struct rnotify_tx *tx, int error,
 }
 
 /*
- * A work request in the middle of an operation failed: the operation's outcome
- * is that failure, not the flush of its last one.
+ * A work request in the middle of an operation or a bundle failed: the outcome of
+ * all of it is that failure, not the flush of its last one.
  */
 static void tx_fail_op(struct rnotify_ep *ep, const struct ib_wc *wc)
 {
 	struct rnotify_tx *tx;
 
 	do {
-		tx = tx_slot(ep, ep->sq_tail++);
+		tx = rnotify_tx_slot(ep, ep->sq_tail++);
 		tx_finish(ep, tx, rnotify_wc_errno(wc->status), wc->status,
 			  wc->vendor_err);
-	} while (!tx->last && ep->sq_tail != ep->sq_head);
+	} while ((!tx->last || tx->bundled) && ep->sq_tail != ep->sq_head);
+}
+
+/* All before @end went well. */
+static void tx_succeed(struct rnotify_ep *ep, u32 end)
+{
+	while (ep->sq_tail != end)
+		tx_finish(ep, rnotify_tx_slot(ep, ep->sq_tail++), 0, 0, 0);
+}
+
+/* The first slot of a bundle, given one of its slots; else that one. */
+static u32 tx_bundle_start(const struct rnotify_ep *ep, u32 slot)
+{
+	while (slot != ep->sq_tail && rnotify_tx_slot(ep, slot - 1)->bundled)
+		slot--;
+	return slot;
 }
 
 static void tx_complete(struct rnotify_ep *ep, const struct rnotify_tx *tx,
 			const struct ib_wc *wc)
 {
 	u32 ahead = (tx - ep->tx - ep->sq_tail) & ep->sq_mask;
+	u32 slot = ep->sq_tail + ahead;
 
 	/* Of an operation that has its outcome already: see tx_fail_op(). */
 	if (ahead >= ep->sq_head - ep->sq_tail)
 		return;
 
-	while (ahead--)
-		tx_finish(ep, tx_slot(ep, ep->sq_tail++), 0, 0, 0);
-	if (wc->status == IB_WC_SUCCESS)
-		tx_finish(ep, tx_slot(ep, ep->sq_tail++), 0, 0, 0);
-	else
+	if (wc->status != IB_WC_SUCCESS) {
+		tx_succeed(ep, tx_bundle_start(ep, slot));
 		tx_fail_op(ep, wc);
+	} else if (!tx->bundled) {
+		tx_succeed(ep, slot + 1);
+	}
 }
 
 /**
@@ -375,7 +391,7 @@ void rnotify_tx_flush(struct rnotify_ep *ep)
 {
 	spin_lock_bh(&ep->lock);
 	while (ep->sq_tail != ep->sq_head)
-		tx_finish(ep, tx_slot(ep, ep->sq_tail++), -ECONNABORTED,
+		tx_finish(ep, rnotify_tx_slot(ep, ep->sq_tail++), -ECONNABORTED,
 			  IB_WC_WR_FLUSH_ERR, 0);
 	rnotify_tx_wake(ep);
 	spin_unlock_bh(&ep->lock);
@@ -396,7 +412,7 @@ bool rnotify_tx_uses(struct rnotify_ep *ep, const struct rnotify_region *region)
 
 	spin_lock_bh(&ep->lock);
 	for (i = ep->sq_tail; i != ep->sq_head && !found; i++) {
-		const struct rnotify_map *map = tx_slot(ep, i)->map;
+		const struct rnotify_map *map = rnotify_tx_slot(ep, i)->map;
 
 		found = map && map->region == region;
 	}

@@ -226,7 +226,7 @@ VARIANT(moderate, MODERATE, rnotify_moderate,
 	.reserved = { OFF(rnotify_moderate, reserved) });
 VARIANT(info, ENDPOINT_INFO, rnotify_endpoint_info,
 	.fill = fill_info,
-	.out = { SPAN(rnotify_endpoint_info, state, reserved) });
+	.out = { SPAN(rnotify_endpoint_info, state, tx_bundled) });
 
 VARIANT(route, ROUTE, rnotify_route,
 	.fill = fill_route,

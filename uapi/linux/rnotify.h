@@ -470,6 +470,8 @@ enum rnotify_endpoint_state {
  * @rx_stale: out: those that were of an old generation, and so dropped
  * @cq_high: out: most entries of the completion queue that posts took at once
  * @reserved: out: 0
+ * @tx_bundled: out: those of @tx_notify_posted that shared packets with others of
+ *	their batch
  */
 struct rnotify_endpoint_info {
 	__u32 size;
@@ -507,6 +509,7 @@ struct rnotify_endpoint_info {
 	__u64 rx_stale;
 	__u32 cq_high;
 	__u32 reserved;
+	__u64 tx_bundled;
 };
 
 #endif /* _UAPI_LINUX_RNOTIFY_H */

@@ -9,12 +9,14 @@
 
 /*
  * Memory of the kernel costs a look-up; the bytes of a small notification are
- * cheaper to copy.
+ * cheaper to copy. But inline ones share packets with others only if they are
+ * half as long.
  */
 static uint32_t inline_max(const struct run *run)
 {
-	return run->inline_max == INLINE_BEST ? RNOTIFY_INLINE_MAX :
-		run->inline_max;
+	if (run->inline_max != INLINE_BEST)
+		return run->inline_max;
+	return run->batch > 2 ? RNOTIFY_INLINE_MAX / 2 : RNOTIFY_INLINE_MAX;
 }
 
 static void prepare(struct ours *o, uint32_t ep, struct rnotify_op *op,
