@@ -22,12 +22,55 @@
  * @op: as the user wrote them
  * @prep: what was looked up for each
  * @inl: inline bytes, RNOTIFY_INLINE_MAX for each; NULL until needed
+ * @max: how many there can be
  */
 struct rnotify_batch {
+	struct rnotify_op *op;
+	struct rnotify_prep *prep;
+	u8 *inl;
+	u32 max;
+};
+
+/* Room for one, which stands on the stack: most posts are of one. */
+struct rnotify_batch_one {
+	struct rnotify_op op;
+	struct rnotify_prep prep;
+	u8 inl[RNOTIFY_INLINE_MAX];
+};
+
+struct rnotify_batch_many {
 	struct rnotify_op op[RNOTIFY_POST_BATCH];
 	struct rnotify_prep prep[RNOTIFY_POST_BATCH];
-	u8 *inl;
 };
+
+static int batch_init(struct rnotify_batch *batch, u32 nr,
+		      struct rnotify_batch_one *one)
+{
+	struct rnotify_batch_many *many;
+
+	if (nr == 1) {
+		*batch = (struct rnotify_batch){
+			.op = &one->op, .prep = &one->prep, .inl = one->inl,
+			.max = 1,
+		};
+		return 0;
+	}
+	many = kmalloc(sizeof(*many), GFP_KERNEL_ACCOUNT);
+	if (!many)
+		return -ENOMEM;
+	*batch = (struct rnotify_batch){
+		.op = many->op, .prep = many->prep, .max = RNOTIFY_POST_BATCH,
+	};
+	return 0;
+}
+
+static void batch_destroy(struct rnotify_batch *batch)
+{
+	if (batch->max == 1)
+		return;
+	kfree(batch->inl);
+	kfree(container_of(batch->op, struct rnotify_batch_many, op[0]));
+}
 
 static int prep_inline(struct rnotify_batch *batch, u32 i)
 {
@@ -36,8 +79,7 @@ static int prep_inline(struct rnotify_batch *batch, u32 i)
 	if (op->length > RNOTIFY_INLINE_MAX)
 		return -EINVAL;
 	if (!batch->inl) {
-		batch->inl = kmalloc_array(RNOTIFY_POST_BATCH,
-					   RNOTIFY_INLINE_MAX,
+		batch->inl = kmalloc_array(batch->max, RNOTIFY_INLINE_MAX,
 					   GFP_KERNEL_ACCOUNT);
 		if (!batch->inl)
 			return -ENOMEM;
@@ -310,7 +352,8 @@ int rnotify_post(struct rnotify_ctx *ctx, struct rnotify_post *arg,
 {
 	struct rnotify_op __user *ops = u64_to_user_ptr(arg->ops);
 	ktime_t until = KTIME_MAX;
-	struct rnotify_batch *batch;
+	struct rnotify_batch_one one;
+	struct rnotify_batch batch;
 	u32 nr;
 	int ret = 0;
 
@@ -320,23 +363,20 @@ int rnotify_post(struct rnotify_ctx *ctx, struct rnotify_post *arg,
 	    arg->op_size != sizeof(struct rnotify_op))
 		return -EINVAL;
 	arg->error = -ENOMEM;
-	batch = kmalloc(sizeof(*batch), GFP_KERNEL_ACCOUNT);
-	if (!batch)
+	if (batch_init(&batch, arg->nr_ops, &one))
 		return -ENOMEM;
-	batch->inl = NULL;
 	if (arg->timeout_ns >= 0)
 		until = ktime_add_safe(ktime_get(), arg->timeout_ns);
 
 	while (arg->accepted < arg->nr_ops && !ret) {
-		nr = min(arg->nr_ops - arg->accepted, RNOTIFY_POST_BATCH);
-		if (copy_from_user(batch->op, ops + arg->accepted,
-				   nr * sizeof(*batch->op)))
+		nr = min(arg->nr_ops - arg->accepted, batch.max);
+		if (copy_from_user(batch.op, ops + arg->accepted,
+				   nr * sizeof(*batch.op)))
 			ret = -EFAULT;
 		else
-			ret = post_batch(ctx, batch, nr, nonblock, until,
+			ret = post_batch(ctx, &batch, nr, nonblock, until,
 					 &arg->accepted);
 	}
-	kfree(batch->inl);
-	kfree(batch);
+	batch_destroy(&batch);
 	return post_result(arg, until, ret);
 }
