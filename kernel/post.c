@@ -277,9 +277,9 @@ static int post_run(struct rnotify_batch *batch, struct rnotify_run *run,
  * Posts the longest run that starts at @first. Return: 0 or an errno, with
  * *done entries posted before it.
  */
-static int post_one_run(struct rnotify_ctx *ctx, struct rnotify_batch *batch,
-			u32 first, u32 nr, bool nonblock, ktime_t until,
-			u32 *done)
+static noinline_for_stack int
+post_one_run(struct rnotify_ctx *ctx, struct rnotify_batch *batch, u32 first,
+	     u32 nr, bool nonblock, ktime_t until, u32 *done)
 {
 	struct rnotify_run run = { .first = first, .nonblock = nonblock };
 	u32 id = batch->op[first].endpoint_id;
