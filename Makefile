@@ -77,6 +77,11 @@ selftests:
 	+@$(LOCKED_USERSPACE) lib
 	+@flock build/.lock-selftests $(MAKE) -C selftests O=$(CURDIR)/build/selftests
 
+# `rnotify perf` with other libraries beside it: needs $(VM)/setup bench
+peers: userspace
+	+@flock build/.lock-peers $(MAKE) -C selftests/bench/peers O=$(CURDIR)/build/peers \
+		USERSPACE=$(CURDIR)/build/userspace
+
 unit:
 	+@$(MAKE) -C selftests/unit O=$(CURDIR)/build/unit check
 
@@ -112,5 +117,5 @@ vm: setup
 clean:
 	rm -rf build
 
-.PHONY: all help farm floor modules modules_install userspace install selftests unit \
-	setup debug-kernel demo check check-long bench lint vm clean
+.PHONY: all help farm floor modules modules_install userspace install selftests peers \
+	unit setup debug-kernel demo check check-long bench lint vm clean
