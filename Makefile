@@ -29,7 +29,8 @@ help:
 	@echo '  make check              all tests on stock kernels 6.1 and 6.12, and lint'
 	@echo '  make check KERNEL=debug the kselftests on a kernel with KASAN, lockdep, kmemleak'
 	@echo '  make check-long         everything, on all three kernels'
-	@echo '  make bench              measure, beside verbs and TCP; tables and plots'
+	@echo '  make bench              measure, beside verbs, TCP, libfabric and UCX;'
+	@echo '                          tables and plots'
 	@echo '  make vm [KERNEL=6.12]   a shell in a VM with everything loaded'
 	@echo 'Parts:'
 	@echo '  make setup              install missing packages, fetch the kernels'
@@ -104,8 +105,9 @@ check-long: setup
 
 # Tables and plots go to Documentation/performance. BENCH_ARGS=--quick is shorter
 bench: setup
+	@$(VM)/setup bench
 	+@$(MAKE) modules KERNEL=6.12
-	+@$(MAKE) userspace
+	+@$(MAKE) peers
 	@selftests/bench/bench $(BENCH_ARGS)
 
 lint: setup

@@ -6,6 +6,9 @@
 #
 #   guest.sh PART...
 #
+# Parts whose name begins with fabric- or ucx- call a program of peers/ instead: it
+# is the same, with that library as one more transport.
+#
 # BENCH_N, in percent, makes runs longer or shorter; BENCH_REPEAT is how often each
 # transport has its turn, BENCH_LATENCY of how many round trips.
 # rvm: floor=1
@@ -19,17 +22,32 @@ R=${BENCH_REPEAT:-5}
 LATENCY=${BENCH_LATENCY:-400}
 all=rnotify,write_imm,write_send,send,tcp
 
-# part NAME NOTIFICATIONS OPTIONS...
-part() {
-	name=$1
-	n=$((($2 * N + 99) / 100))
-	shift 2
-	if rnotify perf --json -n $n "$@" >/tmp/part; then
+# measure COMMAND NAME NOTIFICATIONS OPTIONS...
+measure() {
+	command=$1
+	name=$2
+	n=$((($3 * N + 99) / 100))
+	shift 3
+	# shellcheck disable=SC2086 # words
+	if $command --json -n $n "$@" >/tmp/part; then
 		printf '@bench %s %s\n' "$name" "$(tr -d '\n' </tmp/part)"
 		ok "$name"
 	else
 		not_ok "$name"
 	fi
+}
+
+# part NAME NOTIFICATIONS OPTIONS...
+part() {
+	measure "rnotify perf" "$@"
+}
+
+# peer NAME NOTIFICATIONS OPTIONS...: ours and the library by turns
+peer() {
+	case $1 in
+	fabric-*) measure fabric "$@" -t rnotify,libfabric -r "$R" ;;
+	ucx-*) measure ucx "$@" -t rnotify,ucx -r "$R" ;;
+	esac
 }
 
 # stream NAME NOTIFICATIONS OPTIONS...
@@ -76,6 +94,9 @@ run_part() {
 		part "$1" 1 -m connect -t rnotify,write_imm -e 1,16,256,1000 \
 			-W 64 -r "$R"
 		;;
+	fabric-block | ucx-block) peer "$1" "$LATENCY" -w block ;;
+	fabric-spin | ucx-spin) peer "$1" 400 -w spin ;;
+	fabric-stream | ucx-stream) peer "$1" 4000 -m stream -w block -b 1,32 ;;
 	floor-spin) check "$1" floor "$1" spin latency spin 64 $((400 * N / 100)) ;;
 	floor-block) check "$1" floor "$1" block latency softirq 64 $((400 * N / 100)) ;;
 	*) not_ok "no part $1" ;;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1 OR MIT
 """Tables of the figures, as reStructuredText."""
 
+import libraries
 from figures import (OURS, Part, bandwidth, client_instructions, connects, instructions,
                      other_instructions, rate, server_instructions, typical_us)
 
@@ -174,6 +175,36 @@ def scale_table(raw):
                   "us one way", "instructions"), rows)
 
 
+def library_tests(raw, program):
+    """(test, unit, wall-clock part, figure, instruction part, which runs)"""
+    def parts(name):
+        return (Part(raw, "wall", f"{program}-{name}"),
+                Part(raw, "icount", f"{program}-{name}"))
+
+    block, spin, stream = parts("block"), parts("spin"), parts("stream")
+    return [("blocking, one way", "us", block[0], typical_us, block[1], {}),
+            ("spinning, one way", "us", spin[0], typical_us, spin[1], {})] + [
+            (f"stream, batch {b}", "1/s", stream[0], rate, stream[1], {"batch": b})
+            for b in dict.fromkeys(stream[0].values("batch") + stream[1].values("batch"))]
+
+
+def library_table(raw):
+    """Ours against each of the other libraries, in the same run."""
+    rows = []
+    for program, (transport, name) in libraries.PROGRAMS.items():
+        for test, unit, wall, figure, icount, want in library_tests(raw, program):
+            if not wall.runs and not icount.runs:
+                continue
+            row = [f"ours / {name}", test, unit]
+            for part, fn, digits in ((wall, figure, 1), (icount, instructions, 0)):
+                row += [number(part.median(fn, transport=t, **want), digits)
+                        for t in (OURS, transport)]
+                row.append(number(part.ratio(fn, transport, **want)))
+            rows.append(row)
+    return table(("against", "test", "unit", "ours", "theirs", "ratio",
+                  "instructions, ours", "theirs", "ratio"), rows)
+
+
 def everything(raw):
     """All tables, for inclusion in the page."""
     a = raw["about"]
@@ -196,4 +227,5 @@ def everything(raw):
         section("Bandwidth, 1 MiB",
                 latency_table(raw, "wall", "bandwidth", bandwidth, "MB/s")),
         section("Many endpoints", scale_table(raw)),
+        section("Other libraries, 64 bytes", library_table(raw)),
     ])
