@@ -241,6 +241,9 @@ int rnotify_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *ev)
 		on_established(ep, ev);
 		break;
 	case RDMA_CM_EVENT_ADDR_ERROR:
+		if (!rnotify_connect_again(ep, ev->status))
+			rnotify_cm_failed(ep, ev->status);
+		break;
 	case RDMA_CM_EVENT_ROUTE_ERROR:
 	case RDMA_CM_EVENT_CONNECT_ERROR:
 	case RDMA_CM_EVENT_UNREACHABLE:

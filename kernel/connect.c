@@ -5,6 +5,13 @@
 #include "ep.h"
 #include "listener.h"
 
+/*
+ * How long rdma_cm resolves an address before it is asked again. The neighbour table
+ * gives up after three requests, a second apart, and rdma_cm does not ask it twice:
+ * a peer that comes up after that would not be found, whatever time is left.
+ */
+#define RESOLVE_MS	2000u
+
 /* rdma_cm's limits for its own steps; the endpoint's timer ends it before. */
 static int resolve_ms(const struct rnotify_ep *ep)
 {
@@ -19,6 +26,34 @@ static int step(struct rnotify_ep *ep, enum rnotify_ep_state to)
 	ok = rnotify_ep_transition(ep, to);
 	spin_unlock_bh(&ep->lock);
 	return ok ? 0 : -ECONNABORTED;
+}
+
+/**
+ * rnotify_connect_again() - rdma_cm could not resolve the address
+ * @ep: endpoint
+ * @status: rdma_cm's
+ *
+ * Context: rdma_cm's handler.
+ * Return: true if it will be asked again.
+ */
+bool rnotify_connect_again(struct rnotify_ep *ep, int status)
+{
+	if (status != -ETIMEDOUT || time_after_eq(jiffies, ep->deadline))
+		return false;
+	rnotify_ep_queue(ep, RNOTIFY_WORK_ADDR_AGAIN);
+	return true;
+}
+
+static void on_addr_again(struct rnotify_ep *ep)
+{
+	struct sockaddr_storage dst = ep->remote_addr;
+	int ret;
+
+	/* The id is bound to its source since the first time. */
+	ret = rdma_resolve_addr(ep->cm_id, NULL, (struct sockaddr *)&dst,
+				RESOLVE_MS);
+	if (ret)
+		rnotify_cm_failed(ep, ret);
 }
 
 static void on_addr(struct rnotify_ep *ep)
@@ -72,6 +107,9 @@ static void on_route(struct rnotify_ep *ep)
  */
 void rnotify_connect_step(struct rnotify_ep *ep, unsigned long pending)
 {
+	if (test_bit(RNOTIFY_WORK_ADDR_AGAIN, &pending) &&
+	    READ_ONCE(ep->state) == RNOTIFY_EP_ADDR)
+		on_addr_again(ep);
 	if (test_bit(RNOTIFY_WORK_ADDR, &pending) &&
 	    READ_ONCE(ep->state) == RNOTIFY_EP_ADDR)
 		on_addr(ep);
@@ -103,7 +141,7 @@ static int start(struct rnotify_ep *ep, const struct rnotify_connect *arg)
 	/* Before the call: its event may come before it returns. */
 	step(ep, RNOTIFY_EP_ADDR);
 	ret = rdma_resolve_addr(id, have_src ? (struct sockaddr *)&src : NULL,
-				(struct sockaddr *)&dst, resolve_ms(ep));
+				(struct sockaddr *)&dst, RESOLVE_MS);
 	if (ret) {
 		rdma_destroy_id(id);
 		ep->cm_id = NULL;

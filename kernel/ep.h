@@ -36,7 +36,10 @@ struct rnotify_listener;
 #define RNOTIFY_CHAIN_WRS	16u
 /* Scatter elements of it, at least those of one work request. */
 #define RNOTIFY_CHAIN_SGES	128u
-/* At least every so many work requests, and bytes, one is signalled. */
+/*
+ * At least every so many work requests, and bytes, one is signalled; or the next that
+ * may be, if it belongs to a bundle.
+ */
 #define RNOTIFY_SIGNAL_EVERY	8u
 #define RNOTIFY_SIGNAL_BYTES	BIT(20)
 
@@ -69,6 +72,7 @@ enum rnotify_ep_state {
 /* Bits of rnotify_ep.pending: what the worker shall look at. */
 enum rnotify_ep_work {
 	RNOTIFY_WORK_ADDR,
+	RNOTIFY_WORK_ADDR_AGAIN,
 	RNOTIFY_WORK_ROUTE,
 	RNOTIFY_WORK_QP_EVENT,
 	RNOTIFY_WORK_CLOSE,
@@ -256,7 +260,7 @@ struct rnotify_remote {
  * @stall_since: jiffies when it last moved
  * @send_bufs: RNOTIFY_SQ_CTRL for control messages, then send_depth for headers
  *	and inline bytes of operations
- * @buf_next: of these, the one to use next, free-running
+ * @buf_next: of these, the one to use next, less than send_depth
  * @ctrl_busy: bitmap of those for control messages
  * @ctrl_queue: &struct rnotify_ctrl_item to send
  * @credit_busy: a CREDIT is on its way to the peer
@@ -465,6 +469,7 @@ void rnotify_ep_timer_fn(struct work_struct *work);
 /* connect.c, accept.c: rdma_cm */
 int rnotify_connect(struct rnotify_ctx *ctx, struct rnotify_connect *arg,
 		    const void *private_data);
+bool rnotify_connect_again(struct rnotify_ep *ep, int status);
 void rnotify_connect_step(struct rnotify_ep *ep, unsigned long pending);
 int rnotify_accept(struct rnotify_ep *ep, const struct rnotify_accept *arg,
 		   const void *private_data);

@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1 OR MIT
+# functions are called by check, which shellcheck does not see
+# shellcheck disable=SC2317
+#
+# A peer that is not there yet when it is called, but in time: its address is asked
+# for until the time to connect is over, though the neighbour table of guest a has
+# given up meanwhile (P7).
+#
+# rvm: limit=60
+# shellcheck source=selftests/vm/guest/tap.sh disable=SC1091
+. /etc/vm/tap.sh
+cd /tmp || exit 1
+
+# patiently COMMAND...: until it succeeds, for a minute on a fast machine
+patiently() {
+	local end=$((SECONDS + 60 * ${RNOTIFY_SLOW%.*}))
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.05
+	done
+}
+
+given_up() {
+	ip neigh show "$PEER_ADDR" | grep -q FAILED
+}
+
+# 8: answer for no address
+answer() {
+	echo "$1" >/proc/sys/net/ipv4/conf/all/arp_ignore
+}
+
+active() {
+	plan 3
+	vm-sync silent
+	ip neigh flush all
+	/t/late "$PEER_ADDR" >late.log 2>&1 &
+	pid=$!
+	check "the neighbour table gives up" patiently given_up
+	check "who connects goes on" kill -0 $pid
+	vm-sync failed
+	check "and finds the peer" wait $pid
+	sed 's/^/# /' late.log
+	vm-sync over
+}
+
+passive() {
+	plan 2
+	/t/late >late.log 2>&1 &
+	pid=$!
+	check "listening" patiently grep -q ^listening late.log
+	answer 8
+	vm-sync silent
+	vm-sync failed
+	answer 0
+	check "found" wait $pid
+	sed 's/^/# /' late.log
+	vm-sync over
+}
+
+if [ "$ROLE" = a ]; then
+	active
+else
+	passive
+fi
+finish
