@@ -87,7 +87,7 @@ static bool chain_room(const struct rnotify_ep *ep)
 /**
  * rnotify_chain_add() - add a work request to the chain being built
  * @ep: endpoint; lock held
- * @tx: its slot, the latest from rnotify_tx_next()
+ * @tx: its slot, behind those of all that were added before
  *
  * Return: work request with wr_cqe, sg_list (room for max_sge) and next set;
  * the rest is zero.
@@ -129,8 +129,8 @@ static u32 wr_bytes(const struct ib_send_wr *wr)
  * @ep: endpoint; lock held
  * @wr: first of a chain; each has its slot
  *
- * Signals at least every RNOTIFY_SIGNAL_EVERY-th, and after
- * RNOTIFY_SIGNAL_BYTES, for the slots to come back and for progress to be seen.
+ * Signals one after RNOTIFY_SIGNAL_EVERY, and after RNOTIFY_SIGNAL_BYTES, for the
+ * slots to come back and for progress to be seen; of a bundle only the last.
  * A device that refuses what it has room for is broken: the endpoint fails,
  * and the slots get their outcome from the flush.
  */
@@ -342,8 +342,12 @@ static void tx_complete(struct rnotify_ep *ep, const struct rnotify_tx *tx,
 	u32 ahead = (tx - ep->tx - ep->sq_tail) & ep->sq_mask;
 	u32 slot = ep->sq_tail + ahead;
 
-	/* Of an operation that has its outcome already: see tx_fail_op(). */
-	if (ahead >= ep->sq_head - ep->sq_tail)
+	/*
+	 * Behind the first failure there are only flushes: rnotify_tx_flush() does
+	 * as much. Some are of operations that have their outcome, see tx_fail_op(),
+	 * and whose slots may be those of new ones.
+	 */
+	if (ep->sq_broken || ahead >= ep->sq_head - ep->sq_tail)
 		return;
 
 	if (wc->status != IB_WC_SUCCESS) {
