@@ -143,7 +143,10 @@ static void put_hdr(const struct rnotify_build *b, u8 *va)
  */
 u32 rnotify_emit_buf(struct rnotify_ep *ep)
 {
-	return RNOTIFY_SQ_CTRL + ep->buf_next++ % ep->params.send_depth;
+	u32 i = ep->buf_next;
+
+	ep->buf_next = i + 1 == ep->params.send_depth ? 0 : i + 1;
+	return RNOTIFY_SQ_CTRL + i;
 }
 
 /* Header of a message and inline bytes go to a buffer. */
