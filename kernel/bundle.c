@@ -6,7 +6,7 @@
  * one for each notification. So of consecutive ones in a batch, those that lie side
  * by side in the peer's memory are written by one WRITE, and one NOTIFY behind all
  * WRITEs carries immediate data and lengths. The receiver's user sees no difference:
- * an event each, in order, after the bytes. It is done only if it saves work
+ * an event each, in order, after the bytes. It is done only if it saves enough work
  * requests, and with a peer that takes it (RNOTIFY_WIRE_FEATURE_RECORDS).
  *
  * Each operation keeps its slot, credit and outcome. Nobody is told of the
@@ -77,14 +77,27 @@ static bool write_join(struct write *w, const struct rnotify_build *b)
 	return !joins;
 }
 
-/* How many from here on make a bundle that saves work requests? Else 1. */
-static u32 bundle_size(const struct rnotify_prep *prep, u32 nr)
+/*
+ * Is it worth it? The first of a bundle is not seen before its last, so a third of
+ * the work requests has to be saved.
+ */
+static bool worth(u32 nr, u32 nr_writes)
+{
+	return nr >= nr_writes + 1 && 3 * (nr - nr_writes - 1) >= nr;
+}
+
+/*
+ * Looks at the operations from here on up to one that can't be in a bundle.
+ * Return: how many make a bundle; 0: none, and @alone go one by one.
+ */
+static u32 bundle_size(const struct rnotify_prep *prep, u32 nr, u32 *alone)
 {
 	struct write w = {};
-	u32 n;
+	u32 n, best = 0;
 
+	*alone = 1;
 	if (!(prep->build.ep->hello.features & RNOTIFY_WIRE_FEATURE_RECORDS))
-		return 1;
+		return 0;
 	nr = min(nr, RNOTIFY_WIRE_RECORDS_MAX);
 	for (n = 0; n < nr && may_bundle(&prep[n].build); n++) {
 		/* A fence holds up what is behind it, not what is before. */
@@ -92,8 +105,11 @@ static u32 bundle_size(const struct rnotify_prep *prep, u32 nr)
 			break;
 		if (prep[n].build.op->length)
 			write_join(&w, &prep[n].build);
+		if (worth(n + 1, w.nr))
+			best = n + 1;
 	}
-	return w.nr + 1 < n ? n : 1;
+	*alone = max(n, 1u);
+	return best;
 }
 
 /**
@@ -263,13 +279,15 @@ static void emit_bundle(struct rnotify_prep *prep, u32 nr)
  */
 void rnotify_emit_all(struct rnotify_prep *prep, u32 nr)
 {
-	u32 n;
+	u32 n, alone;
 
 	for (; nr; prep += n, nr -= n) {
-		n = bundle_size(prep, nr);
-		if (n > 1)
+		n = bundle_size(prep, nr, &alone);
+		if (n) {
 			emit_bundle(prep, n);
-		else
-			rnotify_emit(&prep->build);
+			continue;
+		}
+		for (n = 0; n < alone; n++)
+			rnotify_emit(&prep[n].build);
 	}
 }

@@ -12,6 +12,7 @@
 #define AREA	65536	/* of the plain peer, shared */
 #define GUARD	0xee
 #define MANY	16	/* the kernel takes so many at once */
+#define BAD_CHUNK 15
 
 FIXTURE(bundle)
 {
@@ -37,7 +38,7 @@ FIXTURE_VARIANT_ADD(bundle, one_by_one)
 	.features = ~RNOTIFY_WIRE_FEATURE_RECORDS,
 };
 
-/* In chunks of 4 KiB, which have the same key. */
+/* In chunks of 4 KiB, which have the same key; but that of BAD_CHUNK opens nothing. */
 static __u32 raw_shares(FIXTURE_DATA(bundle) *self)
 {
 	__le32 key[AREA / 4096];
@@ -47,7 +48,7 @@ static __u32 raw_shares(FIXTURE_DATA(bundle) *self)
 	raw_region(&self->r, &msg, key, 1, AREA,
 		   RNOTIFY_RIGHT_WRITE | RNOTIFY_RIGHT_READ);
 	for (unsigned int i = 1; i < ARRAY_SIZE(key); i++)
-		key[i] = key[0];
+		key[i] = i == BAD_CHUNK ? ~key[0] : key[0];
 	msg.region.chunk_shift = 12;
 	msg.region.nr_keys = ARRAY_SIZE(key);
 	msg.region.keys_here = ARRAY_SIZE(key);
@@ -228,7 +229,36 @@ TEST_F(bundle, nothing_to_save)
 		ops[n] = inline_at(self, 8192 + 129 * n, 129, n);
 	post_all(self, ops, 8);
 	arrive(self, variant, ops, 8, 0);
+	/* too little: one work request of many */
+	for (unsigned int n = 0; n < MANY; n++)
+		ops[n] = write_at(self, 128 * (MANY - n), 64, n);
+	ops[MANY - 2] = rnt_op_notify(self->ep, MANY - 2);
+	ops[MANY - 1] = rnt_op_notify(self->ep, MANY - 1);
+	post_all(self, ops, MANY);
+	arrive(self, variant, ops, MANY, 0);
 	EXPECT_EQ(0, bundled(self));
+}
+
+/* Some apart do not keep the others from it. */
+TEST_F(bundle, P1_some_apart)
+{
+	struct rnotify_op ops[MANY];
+
+	for (unsigned int n = 0; n < MANY; n++)
+		ops[n] = write_at(self, n < MANY / 2 ? 128 * (MANY - n) :
+				  8192 + 64 * n, 64, n);
+	post_all(self, ops, MANY);
+	arrive(self, variant, ops, MANY, MANY);
+	for (unsigned int n = 0; n < MANY; n++)
+		ASSERT_EQ(0, memcmp(self->r.data + ops[n].remote_offset,
+				    self->mem.p + ops[n].local_offset, 64));
+	/* three that do, and one elsewhere */
+	ops[3] = write_at(self, 0, 64, 3);
+	for (unsigned int n = 0; n < 3; n++)
+		ops[n] = write_at(self, 1024 + 64 * n, 64, n);
+	post_all(self, ops, 4);
+	arrive(self, variant, ops, 3, 3);
+	arrive(self, variant, ops + 3, 1, 0);
 }
 
 /* The longest that share a packet; and chunk borders end a WRITE. */
@@ -367,9 +397,22 @@ TEST_F(bundle, P6_completions)
 	}
 }
 
-/* Refused by the peer's device: every one has failed, and nobody was told. */
+static void expect_failed(FIXTURE_DATA(bundle) *self, unsigned int from,
+			  unsigned int to, int error)
+{
+	struct rnotify_event ev;
+
+	for (unsigned int n = from; n < to; n++) {
+		rnt_expect(&self->c, self->ep, RNOTIFY_EVENT_TX_DONE, &ev);
+		rnt_check_eq(n, ev.tx.user_data);
+		rnt_check_eq(error, ev.tx.error);
+	}
+}
+
+/* Refused by the peer's device: all of them have failed, and nobody was told. */
 TEST_F(bundle, P6_refused)
 {
+	const unsigned int together = expected(variant, MANY) ? MANY : 1;
 	struct rnotify_op ops[MANY];
 	struct rnotify_event ev;
 
@@ -381,16 +424,53 @@ TEST_F(bundle, P6_refused)
 		ops[n].flags |= RNOTIFY_OP_F_SIGNALED;
 	}
 	post_all(self, ops, MANY);
-	for (unsigned int n = 0; n < MANY; n++) {
-		rnt_expect(&self->c, self->ep, RNOTIFY_EVENT_TX_DONE, &ev);
-		EXPECT_EQ(n, ev.tx.user_data);
-		EXPECT_GT(0, ev.tx.error);
-	}
+	expect_failed(self, 0, together, -EACCES);
+	expect_failed(self, together, MANY, -ECONNABORTED);
 	rnt_down(&self->c, self->ep, RNOTIFY_REASON_TRANSPORT, &ev);
 	EXPECT_EQ(-EACCES, ev.down.error);
 	EXPECT_EQ(0, ev.down.confirmed);
+	while (raw_pump(&self->r, 0))
+		;
 	EXPECT_EQ(0, self->r.nr_arrivals);
 	EXPECT_TRUE(landed(self, 0, 0));
+}
+
+/*
+ * The first WRITE of the bundle goes, the second is refused: none of its operations
+ * has gone, and those of the bundle before it have.
+ */
+TEST_F(bundle, P6_second_write_refused)
+{
+	const unsigned int bad = 12;	/* the first in the bad chunk */
+	const __u64 at = BAD_CHUNK * 4096 - bad * 64;
+	struct rnotify_op ops[2 * MANY];
+	unsigned int failed, nr = 0;
+	struct rnotify_event ev;
+
+	for (unsigned int n = 0; n < 2 * MANY; n++) {
+		ops[n] = n < MANY ? inline_at(self, 64 * n, 64, n) :
+				    write_at(self, at + 64 * (n - MANY), 64, n);
+		ops[n].user_data = n;
+		ops[n].flags |= RNOTIFY_OP_F_SIGNALED;
+	}
+	post_all(self, ops, 2 * MANY);
+	failed = MANY + (expected(variant, 1) ? 0 : bad);
+	for (unsigned int n = 0; n < failed; n++)
+		rnt_expect_tx(&self->c, self->ep, n, 0, NULL);
+	if (expected(variant, 1)) {
+		expect_failed(self, failed, 2 * MANY, -EACCES);
+	} else {
+		expect_failed(self, failed, failed + 1, -EACCES);
+		expect_failed(self, failed + 1, 2 * MANY, -ECONNABORTED);
+	}
+	rnt_down(&self->c, self->ep, RNOTIFY_REASON_TRANSPORT, &ev);
+	EXPECT_EQ(failed, ev.down.confirmed);
+	while (raw_pump(&self->r, 0))
+		;
+	while (nr < self->r.nr_arrivals &&
+	       self->r.arrival[nr].type == RNOTIFY_WIRE_NOTIFY)
+		nr++;
+	EXPECT_EQ(failed, nr);
 }
 
 /* The receiving side: of a plain peer, and within its credit. */

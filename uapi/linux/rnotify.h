@@ -456,7 +456,8 @@ enum rnotify_endpoint_state {
  *	entry
  * @tx_bytes: out: payload bytes of completed operations
  * @rx_bytes: out: payload bytes of delivered notifications and messages
- * @sq_high: out: most send work requests that were outstanding at once
+ * @sq_high: out: most slots of the send queue that were taken at once: work
+ *	requests, and operations that shared those of others
  * @rq_low: out: fewest receives that were posted at once
  * @sq_size: out: work requests that the send queue holds
  * @rq_size: out: receives that the receive queue holds
@@ -468,7 +469,8 @@ enum rnotify_endpoint_state {
  * @rx_slotted: out: those that rules sent to slot tables
  * @rx_dropped: out: those that rules dropped
  * @rx_stale: out: those that were of an old generation, and so dropped
- * @cq_high: out: most entries of the completion queue that posts took at once
+ * @cq_high: out: most entries of the completion queue that posts can have taken at
+ *	once
  * @reserved: out: 0
  * @tx_bundled: out: those of @tx_notify_posted that shared packets with others of
  *	their batch

@@ -122,10 +122,11 @@ enum rnotify_post_flags {
  * one outcome, shown as TX_DONE if it asked for it.
  *
  * Small notifications that stand one behind the other in the array, for the same
- * endpoint, share packets if that saves any: NOTIFY, and WRITE_IMM of at most 512
- * bytes (128 inline) where each begins in the remote region where the one before
- * ended. The receiver sees no difference. When such a packet fails, all of its
- * operations have failed.
+ * endpoint, may share packets: NOTIFY, and WRITE_IMM of at most 512 bytes (128
+ * inline). They do where enough of them begin in the remote region where the one
+ * before ended; 16 at most, and none behind a FENCE with one before it. The receiver
+ * sees no difference. When a packet fails that several share, all of them have
+ * failed.
  *
  * After an %EAGAIN, also as @error, the context gets one WRITABLE event for that
  * endpoint when a post can succeed again, and poll shows no EPOLLOUT until then (nor while any
