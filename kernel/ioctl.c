@@ -387,7 +387,7 @@ static const struct rnotify_ioctl_op rnotify_ioctl_ops[] = {
 		 .out = true, .out_on_error = true),
 	IOCTL_OP(KICK, rnotify_kick, flags, ioctl_kick),
 	IOCTL_OP(EVENTFD, rnotify_eventfd, endpoint_id, ioctl_eventfd),
-	IOCTL_OP(ENDPOINT_INFO, rnotify_endpoint_info, tx_bundled,
+	IOCTL_OP(ENDPOINT_INFO, rnotify_endpoint_info, reserved,
 		 ioctl_endpoint_info, .out = true),
 	IOCTL_OP(MODERATE, rnotify_moderate, max_delay_ns, ioctl_moderate),
 	IOCTL_OP(ROUTE, rnotify_route, reserved, ioctl_route),

@@ -4,7 +4,8 @@
  *
  * The layouts are packed structs, so buffers need no alignment (but for the
  * keys of a REGION, which stay where they are: 4 bytes). Decoders read the
- * input only behind a length check, and copy each field once.
+ * input only behind a length check, and copy each field once; keys and records are
+ * checked, and then used where they are: nobody writes there any more.
  */
 #include "chunk.h"
 #include "wire.h"
