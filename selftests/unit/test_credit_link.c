@@ -16,8 +16,8 @@ enum { DATA, CTRL, REGIONS, KINDS };
 
 /* A frame on its way: a WRITE_WITH_IMM has no bytes. */
 struct frame {
-	u8 len;
-	u8 bytes[52];
+	u16 len;
+	u8 bytes[RNOTIFY_WIRE_CTRL_MAX];
 } __attribute__((aligned(4)));
 
 struct side {
@@ -30,6 +30,8 @@ struct side {
 	u32 receives_low;
 	bool hold;		/* receives of data are posted when consumed */
 	bool repost;		/* the one that was processed last */
+	u32 *held;		/* a ring: records of each such receive, not consumed */
+	u32 held_head, held_nr;
 	u32 credits_sent;
 	/* What it does next, in 1/256; drawn again now and then. */
 	u32 p_send[KINDS], p_process, p_consume[KINDS];
@@ -60,6 +62,7 @@ static void side_init(struct side *s, const u32 *window, const u32 *peer)
 	s->hold = unit_below(2);
 	s->in_size = s->receives;
 	s->in = calloc(s->in_size, sizeof(*s->in));
+	s->held = calloc(s->in_size, sizeof(*s->held));
 }
 
 static void put_frame(struct link *l, struct side *to, const u8 *bytes, int len)
@@ -72,7 +75,7 @@ static void put_frame(struct link *l, struct side *to, const u8 *bytes, int len)
 	to->receives--;
 	to->receives_low = min_t(u32, to->receives_low, to->receives);
 	f = &to->in[(to->in_head + to->in_nr++) % to->in_size];
-	f->len = (u8)len;
+	f->len = (u16)len;
 	if (len)
 		memcpy(f->bytes, bytes, (size_t)len);
 }
@@ -80,7 +83,7 @@ static void put_frame(struct link *l, struct side *to, const u8 *bytes, int len)
 static void put_msg(struct link *l, struct side *to,
 		    const struct rnotify_wire_msg *m)
 {
-	u8 bytes[52];
+	u8 bytes[RNOTIFY_WIRE_CTRL_MAX];
 	int n = rnotify_wire_put_msg(bytes, sizeof(bytes), m);
 
 	if (EXPECT_AT(n > 0, l->step))
@@ -103,21 +106,24 @@ static void ask(struct link *l, struct side *s, struct side *peer)
 	s->credits_sent++;
 }
 
-/* Either form of a notification. */
-static void send_data(struct link *l, struct side *peer)
+/* Either form of a notification; the long one of several, as far as credit goes. */
+static void send_data(struct link *l, struct side *s, struct side *peer)
 {
-	const struct rnotify_wire_record record = {
-		.byte_len = cpu_to_le32(1u << 30),
+	struct rnotify_wire_record records[RNOTIFY_WIRE_RECORDS_MAX];
+	struct rnotify_wire_msg notify = {
+		.type = RNOTIFY_WIRE_NOTIFY, .notify.records = records,
 	};
-	const struct rnotify_wire_msg notify = {
-		.type = RNOTIFY_WIRE_NOTIFY,
-		.notify = { .nr = 1, .records = &record },
-	};
+	u32 nr = 1, most = unit_below(4) ? 1 : RNOTIFY_WIRE_RECORDS_MAX;
 
-	if (unit_below(2))
-		put_msg(l, peer, &notify);
-	else
+	if (unit_below(2)) {
 		put_frame(l, peer, NULL, 0);
+		return;
+	}
+	while (nr < most && rnotify_credit_use(&s->credit[DATA]))
+		nr++;
+	memset(records, 0, sizeof(records));
+	notify.notify.nr = nr;
+	put_msg(l, peer, &notify);
 }
 
 static bool send_one(struct link *l, struct side *s, struct side *peer,
@@ -143,7 +149,7 @@ static bool send_one(struct link *l, struct side *s, struct side *peer,
 	if (kind == REGIONS)
 		EXPECT_AT(rnotify_credit_use(&s->credit[CTRL]), l->step);
 	if (kind == DATA)
-		send_data(l, peer);
+		send_data(l, s, peer);
 	else
 		put_msg(l, peer, kind == CTRL ? &gone : &region);
 	return true;
@@ -160,12 +166,34 @@ static void process_credit(struct link *l, struct side *s,
 		  l->step);
 }
 
-static void process_data(struct link *l, struct side *s, struct side *peer)
+static void process_data(struct link *l, struct side *s, struct side *peer,
+			 u32 nr)
 {
 	s->repost = !s->hold;
-	EXPECT_AT(rnotify_grant_arrived(&s->grant[DATA]), l->step);
-	s->unconsumed[DATA]++;
-	ask(l, s, peer);
+	if (s->hold && EXPECT_AT(s->held_nr < s->in_size, l->step))
+		s->held[(s->held_head + s->held_nr++) % s->in_size] = nr;
+	while (nr--) {
+		EXPECT_AT(rnotify_grant_arrived(&s->grant[DATA]), l->step);
+		s->unconsumed[DATA]++;
+		ask(l, s, peer);
+	}
+}
+
+/* Of receives that were kept, those whose last record was consumed. */
+static void post_held(struct side *s, u32 consumed)
+{
+	while (consumed) {
+		u32 *left = &s->held[s->held_head % s->in_size];
+		u32 n = min_t(u32, consumed, *left);
+
+		*left -= n;
+		consumed -= n;
+		if (*left)
+			return;
+		s->held_head++;
+		s->held_nr--;
+		s->receives++;
+	}
 }
 
 /*
@@ -188,13 +216,13 @@ static void process_one(struct link *l, struct side *s, struct side *peer)
 	s->in_nr--;
 	s->repost = true;
 	if (!f->len) {
-		process_data(l, s, peer);
+		process_data(l, s, peer, 1);
 		return;
 	}
 	if (!EXPECT_AT(!rnotify_wire_get_msg(&m, f->bytes, f->len), l->step))
 		return;
 	if (m.type == RNOTIFY_WIRE_NOTIFY) {
-		process_data(l, s, peer);
+		process_data(l, s, peer, m.notify.nr);
 		return;
 	}
 	if (m.type == RNOTIFY_WIRE_CREDIT) {
@@ -215,7 +243,7 @@ static void consume(struct link *l, struct side *s, struct side *peer, int kind,
 {
 	s->unconsumed[kind] -= n;
 	if (kind == DATA && s->hold)
-		s->receives += n;
+		post_held(s, n);
 	rnotify_grant_return(&s->grant[kind], n);
 	ask(l, s, peer);
 }
@@ -328,6 +356,8 @@ static u32 run_link(u32 window[2][KINDS], u32 steps, u32 batch)
 	low = min_t(u32, l.side[0].receives_low, l.side[1].receives_low);
 	free(l.side[0].in);
 	free(l.side[1].in);
+	free(l.side[0].held);
+	free(l.side[1].held);
 	return low;
 }
 
