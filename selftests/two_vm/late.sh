@@ -1,4 +1,4 @@
-#!/bin/bash
+#!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1 OR MIT
 # functions are called by check, which shellcheck does not see
 # shellcheck disable=SC2317
@@ -11,15 +11,6 @@
 # shellcheck source=selftests/vm/guest/tap.sh disable=SC1091
 . /etc/vm/tap.sh
 cd /tmp || exit 1
-
-# patiently COMMAND...: until it succeeds, for a minute on a fast machine
-patiently() {
-	local end=$((SECONDS + 60 * ${RNOTIFY_SLOW%.*}))
-	until "$@" >/dev/null 2>&1; do
-		[ $SECONDS -lt $end ] || return 1
-		sleep 0.05
-	done
-}
 
 given_up() {
 	ip neigh show "$PEER_ADDR" | grep -q FAILED
@@ -36,7 +27,7 @@ active() {
 	ip neigh flush all
 	/t/late "$PEER_ADDR" >late.log 2>&1 &
 	pid=$!
-	check "the neighbour table gives up" patiently given_up
+	check "the neighbour table gives up" awaits given_up
 	check "who connects goes on" kill -0 $pid
 	vm-sync failed
 	check "and finds the peer" wait $pid
@@ -48,7 +39,7 @@ passive() {
 	plan 2
 	/t/late >late.log 2>&1 &
 	pid=$!
-	check "listening" patiently grep -q ^listening late.log
+	check "listening" awaits grep -q ^listening late.log
 	answer 8
 	vm-sync silent
 	vm-sync failed

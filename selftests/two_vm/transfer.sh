@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1 OR MIT
 # shellcheck shell=dash
 #
-# transfer PORT [OPTION OF SEND]...: guest a sends $FILE to guest b.  Three results in guest a, four in b.
+# transfer PORT [OPTION OF SEND]...: guest a sends $FILE to guest b.  Three results in guest a, five in b.
 set -o pipefail		# the guest's sh is bash
 FILE=/t/file.deb
 
@@ -22,16 +22,16 @@ send_file() {
 
 send() {
 	echo "# sending $(stat -c %s $FILE) bytes, SHA-256 $(digest $FILE)"
-	sleep 1
 	check "sent" send_file "$@"
 	digest $FILE >/tmp/digest
 	check "statistics are printed" test -n "$(statistic /tmp/log notifications)"
 }
 
 receive() {
+	: >/tmp/log
 	rnotify recv --listen "0.0.0.0:$1" --out /tmp/received 2>&1 | tee /tmp/log &
 	pid=$!
-	sleep 1
+	check "listening" awaits grep -qs "^listening" /tmp/log
 	vm-sync listening
 	wait $pid
 	code=$?
@@ -48,7 +48,7 @@ transfer() {
 	if [ "$ROLE" = a ]; then
 		plan 3
 	else
-		plan 4
+		plan 5
 	fi
 	if [ "$ROLE" = a ]; then
 		vm-sync listening
@@ -59,13 +59,17 @@ transfer() {
 	compare
 }
 
+fetch() {
+	nc "$PEER_ADDR" 7400 </tmp/digest >/tmp/peer 2>/dev/null
+}
+
 # The sender tells its digest to the receiver over plain TCP, the other way round
 # for the verdict
 compare() {
 	if [ "$ROLE" = a ]; then
 		vm-sync digest
-		sleep 1
-		nc "$PEER_ADDR" 7400 </tmp/digest >/tmp/peer
+		# refused until the other one listens
+		awaits fetch
 		check "the receiver's SHA-256 is ours" cmp -s /tmp/digest /tmp/peer
 	else
 		digest /tmp/received >/tmp/digest
