@@ -39,7 +39,7 @@ enum rnotify_sq_class {
  * @ctrl: control buffer to give back, -1 if none
  * @msg_type: type of the control message in it
  *
- * All protected by rnotify_ep.lock.
+ * All protected by rnotify_ep.lock. A cache line.
  */
 struct rnotify_tx {
 	struct ib_cqe cqe;
@@ -52,10 +52,10 @@ struct rnotify_tx {
 	u32 wr_bytes;
 	u16 opcode;
 	u8 sq_class;
-	bool last;
-	bool bundled;
-	bool event;
-	bool credit;
+	bool last : 1;
+	bool bundled : 1;
+	bool event : 1;
+	bool credit : 1;
 	s8 ctrl;
 	u8 msg_type;
 };
