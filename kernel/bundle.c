@@ -83,7 +83,7 @@ static bool write_join(struct write *w, const struct rnotify_build *b)
  */
 static bool worth(u32 nr, u32 nr_writes)
 {
-	return nr >= nr_writes + 1 && 3 * (nr - nr_writes - 1) >= nr;
+	return 3 * (nr_writes + 1) <= 2 * nr;
 }
 
 /*
@@ -171,7 +171,7 @@ static union rnotify_wr *add_wr(struct bundle *bundle, u32 slot,
 static void add_sge(const struct rnotify_build *b, struct ib_send_wr *wr)
 {
 	struct ib_sge *sge = wr->sg_list + wr->num_sge;
-	u32 nr, i = 0;
+	u32 nr, i;
 
 	rnotify_emit_sge(b, 0, b->op->length, sge,
 			 b->ep->max_sge - wr->num_sge, &nr);
