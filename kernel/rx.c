@@ -6,21 +6,47 @@
  */
 #include "ep.h"
 
-static int rx_post(struct rnotify_ep *ep, struct rnotify_rx *rx)
+/* Receives that are posted by one call when the queue is filled. */
+#define RX_BATCH	8u
+
+static void rx_wr(struct rnotify_ep *ep, struct rnotify_rx *rx,
+		  struct ib_recv_wr *wr, struct ib_sge *sge)
 {
 	u32 i = rx - ep->rx;
-	struct ib_sge sge = {
+
+	*sge = (struct ib_sge){
 		.addr = rnotify_bufs_dma(&ep->rx_bufs, i),
 		.length = ep->rx_bufs.stride,
 		.lkey = ep->pd->local_dma_lkey,
 	};
-	struct ib_recv_wr wr = {
+	*wr = (struct ib_recv_wr){
 		.wr_cqe = &rx->cqe,
-		.sg_list = &sge,
+		.sg_list = sge,
 		.num_sge = 1,
 	};
+}
 
+static int rx_post(struct rnotify_ep *ep, struct rnotify_rx *rx)
+{
+	struct ib_recv_wr wr;
+	struct ib_sge sge;
+
+	rx_wr(ep, rx, &wr, &sge);
 	return ib_post_recv(ep->qp, &wr, NULL);
+}
+
+static int rx_post_batch(struct rnotify_ep *ep, struct rnotify_rx *rx, u32 nr)
+{
+	struct ib_recv_wr wr[RX_BATCH];
+	struct ib_sge sge[RX_BATCH];
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		rx_wr(ep, rx + i, &wr[i], &sge[i]);
+		if (i)
+			wr[i - 1].next = &wr[i];
+	}
+	return ib_post_recv(ep->qp, wr, NULL);
 }
 
 /**
@@ -31,11 +57,12 @@ static int rx_post(struct rnotify_ep *ep, struct rnotify_rx *rx)
  */
 int rnotify_rx_post_all(struct rnotify_ep *ep)
 {
-	u32 i;
+	u32 i, nr;
 	int ret;
 
-	for (i = 0; i < ep->rq_size; i++) {
-		ret = rx_post(ep, &ep->rx[i]);
+	for (i = 0; i < ep->rq_size; i += nr) {
+		nr = min(RX_BATCH, ep->rq_size - i);
+		ret = rx_post_batch(ep, &ep->rx[i], nr);
 		if (ret)
 			return ret;
 	}
