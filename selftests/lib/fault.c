@@ -93,30 +93,46 @@ bool rnt_fault_disarm(void)
  * ---- one of the whole system's ---------------------------------------------
  */
 
-/* Off first: between two of these files nothing shall fail. */
-static void failslab(long space, int times)
+/* How often it may still strike. Kept open: open() allocates, so it may be struck. */
+static int times_fd(void)
 {
-	put(DEBUGFS "failslab/times", "0");
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = open(DEBUGFS "failslab/times", O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		rnt_fail("failslab/times: errno %d", errno);
+	return fd;
+}
+
+static void set_times(const char *text)
+{
+	rnt_check_eq(strlen(text), pwrite(times_fd(), text, strlen(text), 0));
+}
+
+/* Off first: between two of these files nothing shall fail. */
+static void failslab(long space, bool on)
+{
+	set_times("0");
 	put_number(DEBUGFS "failslab/space", space);
 	put(DEBUGFS "failslab/interval", "1");
-	put(DEBUGFS "failslab/probability", times ? "100" : "0");
-	put_number(DEBUGFS "failslab/times", times);
+	put(DEBUGFS "failslab/probability", on ? "100" : "0");
+	if (on)
+		set_times("1");
 }
 
 /* The first slab object that is allocated, by anybody, after so many bytes. */
 void rnt_fault_system(long space)
 {
-	failslab(space, 1);
+	failslab(space, true);
 }
 
 /* No more of that; true if it struck. */
 bool rnt_fault_system_off(void)
 {
-	long times = -1;
-	FILE *f = fopen(DEBUGFS "failslab/times", "r");
+	char text[16] = "";
 
-	rnt_check(f && fscanf(f, "%ld", &times) == 1);
-	fclose(f);
-	failslab(0, 0);
-	return !times;
+	rnt_check(pread(times_fd(), text, sizeof(text) - 1, 0) > 0);
+	failslab(0, false);
+	return !strtoul(text, NULL, 10);
 }
