@@ -13,6 +13,7 @@
  * messages with control credit.
  */
 #include "ep.h"
+#include "trace.h"
 
 #define CTRL_SLOTS_KEPT		3u
 
@@ -95,6 +96,7 @@ void rnotify_ctrl_credit(struct rnotify_ep *ep)
 	if (ep->state == RNOTIFY_EP_ESTABLISHED && ep->have_hello &&
 	    !ep->credit_busy && ctrl_take_credit(ep, &msg)) {
 		ep->credit_busy = true;
+		trace_rnotify_credit(ep, &msg, true);
 		ctrl_send(ep, &msg);
 	}
 	spin_unlock_bh(&ep->lock);
@@ -248,6 +250,7 @@ static int receive_credit(struct rnotify_ep *ep,
 {
 	int data, ctrl, regions;
 
+	trace_rnotify_credit(ep, msg, false);
 	spin_lock_bh(&ep->lock);
 	data = rnotify_credit_update(&ep->credit, msg->credit.data);
 	ctrl = rnotify_credit_update(&ep->ctrl_credit, msg->credit.ctrl);

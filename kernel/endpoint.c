@@ -18,6 +18,7 @@
 #include "ep.h"
 #include "listener.h"
 #include "route.h"
+#include "trace.h"
 
 #define S(_state)	BIT(RNOTIFY_EP_##_state)
 
@@ -56,6 +57,7 @@ bool rnotify_ep_transition(struct rnotify_ep *ep, enum rnotify_ep_state to)
 	lockdep_assert_held(&ep->lock);
 	if (!(ep_may_enter[to] & BIT(ep->state)))
 		return false;
+	trace_rnotify_state(ep, to);
 	if (to < RNOTIFY_EP_CLOSING)
 		ep->stage = ep_stage[to];
 	/* Release: who sees ESTABLISHED sees its event in the ring. */
@@ -98,6 +100,7 @@ static void record_cause(struct rnotify_ep *ep, u16 reason, int error,
 	ep->down.error = error;
 	ep->down.ib_status = ib_status;
 	ep->down.vendor_err = vendor_err;
+	trace_rnotify_cause(ep);
 }
 
 /* A flushed receive may be seen before the failed send that was its cause. */

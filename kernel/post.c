@@ -13,6 +13,7 @@
 #include <linux/uaccess.h>
 
 #include "op.h"
+#include "trace.h"
 
 #define RNOTIFY_POST_BATCH	16u
 #define RNOTIFY_POST_MAX	4096u
@@ -190,12 +191,14 @@ static int post_run_locked(struct rnotify_batch *batch, struct rnotify_run *run,
 	int ret = 0;
 
 	spin_lock_bh(&ep->lock);
-	while (run->done < run->nr && !ret) {
+	while (run->done < run->nr) {
 		u32 i = run->first + run->done;
 
 		ret = rnotify_op_admit(ep, &batch->op[i], &batch->prep[i]);
-		if (!ret)
-			run->done++;
+		if (ret)
+			break;
+		trace_rnotify_post(&batch->prep[i].build);
+		run->done++;
 	}
 	rnotify_emit_all(&batch->prep[run->first + before],
 			 run->done - before);

@@ -17,6 +17,7 @@
 #include "ring.h"
 #include "ring_math.h"
 #include "route.h"
+#include "trace.h"
 
 /*
  * Entries that are looked at with the lock held: others want it, and softirqs
@@ -309,6 +310,7 @@ static void ring_consume_one(struct rnotify_ring *ring, u32 slot)
 {
 	struct rnotify_resv *resv = ring->owner[slot];
 
+	trace_rnotify_consume(ring, slot);
 	if (!resv) {
 		ring->reserved--;
 		return;
@@ -457,6 +459,7 @@ void rnotify_ring_commit(struct rnotify_ring *ring, struct rnotify_resv *resv,
 {
 	u32 prod = ring->prod + 1;
 
+	trace_rnotify_event(ring, ev, slot);
 	ev->time_ns = ktime_get_ns();
 	ring->events[slot] = *ev;			/* A */
 	if (resv->retired) {

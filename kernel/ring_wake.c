@@ -14,6 +14,8 @@
 #include <linux/poll.h>
 
 #include "ring.h"
+#include "ring_math.h"
+#include "trace.h"
 
 /**
  * rnotify_eventfd_notify() - add 1 to an eventfd, if there is one
@@ -95,6 +97,8 @@ static void wake_sleepers(struct rnotify_ring *ring)
 static void wake_now(struct rnotify_ring *ring)
 {
 	ring->wake_due = false;
+	trace_rnotify_wake(ring, rnotify_ring_slot(ring->prod - 1,
+						   ring->entries));
 	rnotify_eventfd_notify(&ring->eventfd);
 	wake_sleepers(ring);
 }

@@ -5,6 +5,7 @@
  * not limited by receives coming back, but by credit: see credit.h.
  */
 #include "ep.h"
+#include "trace.h"
 
 /* Receives that are posted by one call when the queue is filled. */
 #define RX_BATCH	8u
@@ -229,6 +230,7 @@ void rnotify_rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct rnotify_ep *ep = rx->ep;
 	int ret;
 
+	trace_rnotify_rx(ep, wc);
 	ep->rq_posted--;
 	ep->rq_low = min(ep->rq_low, ep->rq_posted);
 	if (wc->status != IB_WC_SUCCESS) {

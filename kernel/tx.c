@@ -17,6 +17,7 @@
 #include <linux/poll.h>
 
 #include "ep.h"
+#include "trace.h"
 
 static const u32 sq_budget[RNOTIFY_SQ_CLASSES] = {
 	[RNOTIFY_SQ_CLASS_CTRL] = RNOTIFY_SQ_CTRL,
@@ -293,6 +294,7 @@ static void tx_finish(struct rnotify_ep *ep, struct rnotify_tx *tx, int error,
 		rnotify_export_registered(tx->export);
 	if (!tx->opcode || !tx->last)
 		return;
+	trace_rnotify_tx_done(ep, tx, error, ib_status);
 
 	if (!error) {
 		ep->tx_bytes += tx->byte_len;
