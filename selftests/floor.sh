@@ -28,12 +28,13 @@ refuses() {
 	! echo "$*" 2>/dev/null >"$run"
 }
 
-plan 7
+plan 8
 check "module loads" insmod /t/rnotify_floor.ko addr="$RNOTIFY_ADDR"
 check "ping-pong in softirq" runs "latency softirq 64 200" ns one_way_ns p50
 check "ping-pong, spinning" runs "latency spin 64 50" ns one_way_ns p50
 check "stream in softirq" runs "stream softirq 64 640 32" ns per_second
 check "stream, spinning" runs "stream spin 4096 320 16" ns per_second
+check "connections" runs "connect softirq 64 5" ns per_second
 check "nonsense is refused" refuses "stream spin 64 33 32"
 check "module unloads" rmmod rnotify_floor
 finish

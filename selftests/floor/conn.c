@@ -30,8 +30,8 @@ static void end_free(struct floor_end *end)
 		ib_free_cq(end->cq);
 	}
 	if (end->dma)
-		ib_dma_unmap_single(end->pd->device, end->dma, FLOOR_SIZE_MAX,
-				    DMA_BIDIRECTIONAL);
+		ib_dma_unmap_single(end->pd->device, end->dma,
+				    end->pair->job->size, DMA_BIDIRECTIONAL);
 	if (end->pd)
 		ib_dealloc_pd(end->pd);
 	kfree(end->buf);
@@ -43,13 +43,13 @@ static void end_free(struct floor_end *end)
 
 static int end_buffer(struct floor_end *end, struct ib_device *ib)
 {
+	u32 size = end->pair->job->size;
 	u64 dma;
 
-	end->buf = kzalloc(FLOOR_SIZE_MAX, GFP_KERNEL);
+	end->buf = kzalloc(size, GFP_KERNEL);
 	if (!end->buf)
 		return -ENOMEM;
-	dma = ib_dma_map_single(ib, end->buf, FLOOR_SIZE_MAX,
-				DMA_BIDIRECTIONAL);
+	dma = ib_dma_map_single(ib, end->buf, size, DMA_BIDIRECTIONAL);
 	if (ib_dma_mapping_error(ib, dma))
 		return -EIO;
 	end->dma = dma;
@@ -75,10 +75,11 @@ static void cq_event(struct ib_cq *cq, void *context)
 
 static int end_queues(struct floor_end *end, struct ib_device *ib)
 {
+	u32 depth = end->pair->job->depth;
 	struct ib_qp_init_attr attr = {
 		.cap = {
-			.max_send_wr = FLOOR_DEPTH + 1,
-			.max_recv_wr = FLOOR_DEPTH + 1,
+			.max_send_wr = depth + 1,
+			.max_recv_wr = depth + 1,
 			.max_send_sge = 1,
 			.max_recv_sge = 1,
 		},
@@ -87,7 +88,7 @@ static int end_queues(struct floor_end *end, struct ib_device *ib)
 	};
 	struct ib_cq *cq;
 
-	cq = ib_alloc_cq_any(ib, end, 2 * (FLOOR_DEPTH + 1),
+	cq = ib_alloc_cq_any(ib, end, 2 * (depth + 1),
 			     end->pair->job->spin ? IB_POLL_DIRECT :
 						    IB_POLL_SOFTIRQ);
 	if (IS_ERR(cq))
@@ -118,7 +119,7 @@ static int end_init(struct floor_end *end, struct rdma_cm_id *id)
 	ret = end_buffer(end, id->device);
 	if (!ret)
 		ret = end_queues(end, id->device);
-	return ret ?: floor_post_recv(end, FLOOR_DEPTH);
+	return ret ?: floor_post_recv(end, end->pair->job->depth);
 }
 
 static struct rdma_conn_param conn_param(void)

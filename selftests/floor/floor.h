@@ -19,7 +19,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
-#define FLOOR_DEPTH		256u	/* of each queue */
+#define FLOOR_DEPTH		256u	/* of each queue, at most */
 #define FLOOR_REPOST		16u	/* receives that are posted at once */
 #define FLOOR_BATCH_MAX		64u
 #define FLOOR_SIZE_MAX		BIT(16)
@@ -27,23 +27,27 @@
 
 /**
  * struct floor_job - what to measure
- * @stream: one way at full rate; else ping-pong
+ * @connect: connections, one after the other
+ * @stream: one way at full rate; if neither, ping-pong
  * @spin: both ends poll in a thread; else completions come by softirq
- * @size: bytes of a write
- * @count: notifications, or round trips
+ * @size: bytes of a write; each end has a buffer of as many
+ * @depth: of each queue
+ * @count: notifications, round trips, or connections
  * @batch: stream: work requests per doorbell
  */
 struct floor_job {
+	bool connect;
 	bool stream;
 	bool spin;
 	u32 size;
+	u32 depth;
 	u32 count;
 	u32 batch;
 };
 
 /**
  * struct floor_result - what came out
- * @ns: the whole took so long
+ * @ns: the whole took so long; of connections, without their end
  * @half: ping-pong: half of each round trip, ns, sorted; @count of them
  */
 struct floor_result {

@@ -4,6 +4,7 @@
  *
  *	latency softirq|spin SIZE COUNT
  *	stream softirq|spin SIZE COUNT BATCH
+ *	connect softirq|spin SIZE COUNT
  *
  * A write returns when it is over, with an errno if it failed. A read gives the
  * figures of the latest one as one line of JSON.
@@ -37,12 +38,16 @@ static int parse(const char *text, struct floor_job *job)
 	job->batch = 1;
 	nr = sscanf(text, "%7s %7s %u %u %u", what, how, &job->size,
 		    &job->count, &job->batch);
+	job->connect = !strcmp(what, "connect");
 	job->stream = !strcmp(what, "stream");
 	job->spin = !strcmp(how, "spin");
-	if (nr < 2 || (!job->stream && strcmp(what, "latency")) ||
+	/* Connections as an endpoint of rnotify has them by default. */
+	job->depth = job->connect ? FLOOR_DEPTH / 4 : FLOOR_DEPTH;
+	if (nr < 2 || (!job->stream && !job->connect && strcmp(what, "latency")) ||
 	    (!job->spin && strcmp(how, "softirq")))
 		return -EINVAL;
-	if (nr != (job->stream ? 5 : 4) || job->size > FLOOR_SIZE_MAX ||
+	if (nr != (job->stream ? 5 : 4) || !job->size ||
+	    job->size > FLOOR_SIZE_MAX ||
 	    !job->count || job->count > FLOOR_COUNT_MAX || !job->batch ||
 	    job->batch > FLOOR_BATCH_MAX || job->count % job->batch)
 		return -EINVAL;
@@ -54,15 +59,26 @@ static u32 percentile(const struct floor_job *job, const u32 *half, u32 per)
 	return half[(u32)div_u64((u64)(job->count - 1) * per, 100)];
 }
 
+static const char *mode_of(const struct floor_job *job)
+{
+	if (job->connect)
+		return "connect";
+	return job->stream ? "stream" : "latency";
+}
+
 static void report(const struct floor_job *job, const struct floor_result *res)
 {
 	int n;
 
 	n = scnprintf(line, sizeof(line),
 		      "{\"mode\": \"%s\", \"wait\": \"%s\", \"size\": %u, \"count\": %u, ",
-		      job->stream ? "stream" : "latency",
-		      job->spin ? "spin" : "softirq", job->size, job->count);
-	if (job->stream)
+		      mode_of(job), job->spin ? "spin" : "softirq", job->size,
+		      job->count);
+	if (job->connect)
+		scnprintf(line + n, sizeof(line) - n,
+			  "\"ns\": %llu, \"per_second\": %llu}\n", res->ns,
+			  div64_u64((u64)job->count * NSEC_PER_SEC, res->ns));
+	else if (job->stream)
 		scnprintf(line + n, sizeof(line) - n,
 			  "\"batch\": %u, \"ns\": %llu, \"per_second\": %llu}\n",
 			  job->batch, res->ns,
@@ -85,7 +101,7 @@ static int run(const struct floor_job *job)
 	ret = inet_pton_with_scope(&init_net, AF_UNSPEC, addr, "0", &where);
 	if (ret)
 		return ret;
-	if (!job->stream) {
+	if (!job->stream && !job->connect) {
 		result.half = vzalloc(array_size(job->count, sizeof(u32)));
 		if (!result.half)
 			return -ENOMEM;

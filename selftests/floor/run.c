@@ -19,7 +19,7 @@ int floor_post_recv(struct floor_end *end, u32 nr)
 {
 	struct ib_sge sge = {
 		.addr = end->dma,
-		.length = FLOOR_SIZE_MAX,
+		.length = end->pair->job->size,
 		.lkey = end->pd->local_dma_lkey,
 	};
 	struct ib_recv_wr wr[FLOOR_REPOST] = {};
@@ -176,8 +176,8 @@ static bool room(struct floor_pair *pair)
 	struct floor_end *end = &pair->end[0];
 	u32 want = end->sent + pair->job->batch;
 
-	return want - READ_ONCE(end->completed) <= FLOOR_DEPTH &&
-	       want - READ_ONCE(pair->end[1].freed) <= FLOOR_DEPTH;
+	return want - READ_ONCE(end->completed) <= pair->job->depth &&
+	       want - READ_ONCE(pair->end[1].freed) <= pair->job->depth;
 }
 
 /* Until @cond holds or the run failed. */
@@ -278,6 +278,20 @@ static int run_connected(struct floor_pair *pair)
 	return ret;
 }
 
+static int run_pair(struct floor_pair *pair, const struct sockaddr *addr)
+{
+	u64 start = ktime_get_ns();
+	int ret;
+
+	ret = floor_connect(pair, addr);
+	if (pair->job->connect)
+		pair->result->ns += ktime_get_ns() - start;
+	else if (!ret)
+		ret = run_connected(pair);
+	floor_disconnect(pair);
+	return ret;
+}
+
 /**
  * floor_run() - connect, measure, disconnect
  * @job: what; within the limits of floor.h, a stream's count a multiple of batch
@@ -290,18 +304,18 @@ static int run_connected(struct floor_pair *pair)
 int floor_run(const struct floor_job *job, const struct sockaddr *addr,
 	      struct floor_result *result)
 {
+	u32 left = job->connect ? job->count : 1;
 	struct floor_pair *pair;
-	int ret;
+	int ret = 0;
 
-	pair = kzalloc(sizeof(*pair), GFP_KERNEL);
-	if (!pair)
-		return -ENOMEM;
-	pair->job = job;
-	pair->result = result;
-	ret = floor_connect(pair, addr);
-	if (!ret)
-		ret = run_connected(pair);
-	floor_disconnect(pair);
-	kfree(pair);
+	while (left-- && !ret) {
+		pair = kzalloc(sizeof(*pair), GFP_KERNEL);
+		if (!pair)
+			return -ENOMEM;
+		pair->job = job;
+		pair->result = result;
+		ret = run_pair(pair, addr);
+		kfree(pair);
+	}
 	return ret;
 }
