@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Endpoint, listener, exports and remote regions: the structs of a connection.
+ * Endpoint, exports and remote regions: the structs of a connection.
  */
 #ifndef RNOTIFY_EP_H
 #define RNOTIFY_EP_H
@@ -15,7 +15,7 @@
 struct rnotify_listener;
 
 /*
- * Queue budgets beside recv_depth and send_depth. rnotify_qp_sizes() adds them
+ * Queue budgets beside recv_depth and send_depth. qp_sizes() in qp.c adds them
  * up; rnotify_ep.sq_used[] keeps each class within its own.
  */
 #define RNOTIFY_SQ_CTRL		8u	/* control messages and keepalive */

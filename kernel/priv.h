@@ -31,9 +31,9 @@
  *	        rnotify_ring.lock	(BH)
  *	          wait queues
  *
- * On their own, with none of the above inside: rnotify_ctx.setup_mutex,
- * rnotify_listener.mutex (outside of rdma_cm's), rnotify_region.pages_mutex
- * (inside the mmap lock), rnotify_ring.read_mutex.
+ * Outside of the above, and taken with none of them held:
+ * rnotify_ctx.setup_mutex, rnotify_listener.mutex (outside of rdma_cm's),
+ * rnotify_region.pages_mutex (inside the mmap lock), rnotify_ring.read_mutex.
  *
  * rdma_cm calls our handlers with its handler mutex held. They take only
  * spinlocks, record what happened, and queue rnotify_ep.work; they never take
