@@ -228,7 +228,8 @@ struct rnotify_sockaddr {
  *	unconsumed: each is a posted receive plus a reserved ring entry. 0: 64
  * @send_depth: send work requests that may be outstanding, 0: 64
  * @keepalive_ms: find a silent dead peer within this time, 0: 5000; 1000 at
- *	the least, 655350 at most. Bytes under way may make it longer
+ *	the least, 655350 at most. Bytes under way extend it by a second for each
+ *	128 KiB, by four times itself at most
  * @connect_timeout_ms: give up when not established by then, 0: 10000; 655350
  *	at most
  * @remote_regions: regions that the peer may share with this endpoint at one
@@ -288,7 +289,8 @@ struct rnotify_listen {
  *
  * Returns at once; ESTABLISHED or DISCONNECTED follows in the ring. What is
  * known at once is refused at once: %EINVAL, %EAFNOSUPPORT, %ENETUNREACH,
- * %EADDRNOTAVAIL, %ENODEV (no RDMA device towards dst), %ENOSPC.
+ * %EADDRNOTAVAIL (src is not of this host), %ENODEV (no RDMA device has src, or
+ * leads to dst), %ENOSPC.
  */
 struct rnotify_connect {
 	__u32 size;
@@ -393,7 +395,8 @@ enum rnotify_destroy_flags {
  *   its last event is in the ring;
  * - *listener*: no request comes any more; pending ones stay;
  * - *counter*, *slot table*: waits for it end with %ECANCELED, its watches give
- *   no more events; what rules would count in it becomes an event;
+ *   no more events, but for one that was already due; what rules would count in
+ *   it becomes an event;
  * - *watch*, *generation*: nothing else.
  *
  * The same happens to all that the context holds when the last reference to its
@@ -401,7 +404,9 @@ enum rnotify_destroy_flags {
  * forked processes, and so are mappings and requests of io_uring that wait. Who
  * does not want to depend on them uses %RNOTIFY_DESTROY_ALL before close(). Either
  * way all endpoints end at the same time, and their peers are told PEER_EXIT. What
- * other threads make while RNOTIFY_DESTROY_ALL is at work may be left over.
+ * other threads make while RNOTIFY_DESTROY_ALL is at work may be left over. Peers
+ * of endpoints that the context makes afterwards are told PEER_EXIT, too, also
+ * when DISCONNECT or DESTROY ends one alone.
  *
  * It is no error if the device or the connection has gone before: then less is
  * left to do.

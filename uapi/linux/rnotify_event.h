@@ -141,8 +141,10 @@ enum rnotify_event_flags {
  * @RNOTIFY_REASON_REJECTED: the peer rejected the connection; error tells what
  *	its kernel said: %ECONNREFUSED for its application, %EBUSY for a full
  *	backlog
- * @RNOTIFY_REASON_UNREACHABLE: address or route not resolved, or no answer
- * @RNOTIFY_REASON_TIMEOUT: not established within connect_timeout_ms
+ * @RNOTIFY_REASON_UNREACHABLE: no device or no route, or no answer of the peer's
+ *	connection manager
+ * @RNOTIFY_REASON_TIMEOUT: not established within connect_timeout_ms. An address
+ *	that nobody answers for is asked for until then (stage RESOLVE_ADDR)
  * @RNOTIFY_REASON_PROTOCOL: the peer broke the wire protocol
  * @RNOTIFY_REASON_TRANSPORT: a work request failed (ib_status tells how)
  * @RNOTIFY_REASON_DEVICE_REMOVED: the RDMA device was removed

@@ -74,9 +74,12 @@ enum rnotify_op_flags {
  * %EOPNOTSUPP (opcode, flags, atomics on a device without), %ENOENT (endpoint,
  * region or remote region), %ERANGE (offset and length beyond a region), %EACCES
  * (a right the peer didn't grant; or a read-only region as target), %EMSGSIZE
- * (message larger than the peer's message size; or more work requests than
- * send_depth), %ENOTCONN, %ESHUTDOWN (endpoint is closing or closed), %ENODEV (the
- * same, since its device was removed), %EAGAIN (no credit or no room).
+ * (message larger than the peer's message size, or in more pieces than one work
+ * request gathers; or more work requests than send_depth), %EFAULT (inline bytes
+ * that can't be read), %EIO and %ENOMEM (the region can't be mapped for the
+ * device, at its first use there), %ENOTCONN, %ESHUTDOWN (endpoint is closing or
+ * closed), %ENODEV (the same, since its device was removed), %EAGAIN (no credit or
+ * no room).
  */
 struct rnotify_op {
 	__u16 opcode;
@@ -123,14 +126,16 @@ enum rnotify_post_flags {
  *
  * Small notifications that stand one behind the other in the array, for the same
  * endpoint, may share packets: NOTIFY, and WRITE_IMM of at most 512 bytes (128
- * inline). They do where enough of them begin in the remote region where the one
- * before ended; 16 at most, and none behind a FENCE with one before it. The receiver
- * sees no difference. When a packet fails that several share, all of them have
- * failed.
+ * inline). They do if that saves a third of the work requests. A bare NOTIFY needs
+ * none of its own; WRITE_IMMs that lie side by side in the remote region (each
+ * begins where the one before ended) need one together; one more carries all the
+ * imms. 16 at most go together, one with FENCE only as the first of them. The
+ * receiver sees no difference. When a packet fails that several share, all of
+ * them have failed.
  *
  * After an %EAGAIN, also as @error, the context gets one WRITABLE event for that
- * endpoint when a post can succeed again, and poll shows no EPOLLOUT until then (nor while any
- * other endpoint is in that state: with several, go by WRITABLE).
+ * endpoint when a post can succeed again, and poll shows no EPOLLOUT until then
+ * (nor while any other endpoint is in that state: with several, go by WRITABLE).
  */
 struct rnotify_post {
 	__u32 size;

@@ -41,8 +41,8 @@ enum rnotify_region_flags {
  * Pins the pages for as long as the region lives. They are charged against
  * RLIMIT_MEMLOCK of the caller's mm (unless CAP_IPC_LOCK). What is refused:
  *
- * - %EINVAL: length 0, addr + length wraps; fd of another kind of file, or
- *	shorter than addr + length;
+ * - %EINVAL: length 0, addr + length wraps; ALLOC with an address or another
+ *   flag; fd of another kind of file, or shorter than addr + length;
  * - %EBADF: no such fd;
  * - %EACCES: fd not open for reading, or (without READ_ONLY) for writing, or
  *   sealed against it;
@@ -93,13 +93,14 @@ enum rnotify_rights {
  * @share_id: out: the new share; DESTROY takes it back
  * @tag: for the peer's REMOTE_REGION event
  *
- * %ERANGE: offset + length beyond the region; %ENOTCONN: endpoint not
- * established; %EMFILE: RNOTIFY_SHARES_MAX shares, or as many as the peer
- * keeps room for, are alive on this endpoint. Room comes back when the peer's
+ * %EINVAL: no rights; %ERANGE: offset + length beyond the region; %ENOTCONN:
+ * endpoint not established; %EMFILE: RNOTIFY_SHARES_MAX shares, or as many as the
+ * peer keeps room for, are alive on this endpoint. Room comes back when the peer's
  * user consumed the REMOTE_REGION_GONE event; %EMSGSIZE: more than 65535 keys;
- * %EOPNOTSUPP: ATOMIC, and the device has no atomics; %ENOENT: the region ended
- * meanwhile; %ETIMEDOUT: the keys are made behind what was posted before on this
- * endpoint, and for 5 seconds that did not get on.
+ * %EOPNOTSUPP: ATOMIC, and the device has no atomics; %EIO: the region can't be
+ * mapped for the device; %ENOENT: the region ended meanwhile; %ETIMEDOUT: the keys
+ * are made behind what was posted before on this endpoint, and for 5 seconds that
+ * did not get on.
  */
 struct rnotify_share {
 	__u32 size;

@@ -95,6 +95,7 @@ struct rnotify_kick {
  *	for its DISCONNECTED
  *
  * If there are unconsumed events of that kind now, it is signalled at once.
+ * %EBADF: no such fd; %EINVAL: it is no eventfd, or below -1.
  */
 struct rnotify_eventfd {
 	__u32 size;
@@ -117,7 +118,9 @@ struct rnotify_eventfd {
  *
  * Only wake-ups are put off: what poll, read and WAIT find when they look is
  * never hidden. TX_DONE, NOTIFY and MESSAGE are put off; all other events wake
- * at once. Holds for the eventfd of the context, too.
+ * at once. Holds for the eventfd of the context, too. %EINVAL: @min_events above
+ * the ring's size, @max_delay_ns above its limit, or one of them says on and the
+ * other off.
  */
 struct rnotify_moderate {
 	__u32 size;

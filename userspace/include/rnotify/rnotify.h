@@ -90,8 +90,8 @@ void rnotify_close(struct rnotify *ctx);
  * @ctx: context
  *
  * Readable (EPOLLIN) for as long as the ring holds unconsumed events; writable
- * (EPOLLOUT) unless a post is waiting for credit or room. Level-triggered:
- * nothing to arm, nothing to acknowledge.
+ * (EPOLLOUT) unless an endpoint has refused a post with EAGAIN and still has no
+ * room. Level-triggered: nothing to arm, nothing to acknowledge.
  */
 int rnotify_fd(const struct rnotify *ctx);
 
@@ -350,7 +350,8 @@ int rnotify_next(struct rnotify *ctx, struct rnotify_event *event,
  * rnotify_find() - wait for an event of one endpoint, consuming none
  * @ctx: context
  * @endpoint: id
- * @types: RNOTIFY_TYPE_BIT()s; DISCONNECTED ends the wait in any case
+ * @types: RNOTIFY_TYPE_BIT()s; DISCONNECTED (of a listener: LISTENER_DOWN) ends
+ *	the wait in any case
  * @deadline: see rnotify_wait()
  * @found: the event, in the ring: valid until it is consumed
  *
