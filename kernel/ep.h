@@ -297,6 +297,8 @@ struct rnotify_remote {
  *	(RCU; writers hold the context's setup_mutex)
  * @ring_node: in rnotify_ring.consumed (protected by rnotify_ring.lock)
  * @rx_seq: notifications delivered (written under rnotify_ring.lock)
+ * @rx_last: index of the last that became an event; of use while it is in the ring
+ *	(protected by rnotify_ring.lock)
  * @rx_bytes: bytes of them (written by the CQ's context only)
  * @routes: rules, or NULL (protected by rnotify_ring.lock)
  * @routes_over: it has ended: no rules any more (protected by rnotify_ring.lock)
@@ -422,6 +424,7 @@ struct rnotify_ep {
 	struct eventfd_ctx __rcu *eventfd;
 	struct list_head ring_node;
 	u64 rx_seq;
+	u32 rx_last;
 	u64 rx_bytes;
 	struct rnotify_routes *routes;
 	bool routes_over;

@@ -25,19 +25,6 @@
  */
 #define RNOTIFY_RING_SLICE	256u
 
-/* Somebody can't go on, and unconsumed events may be why. */
-static void ring_update_kick(struct rnotify_ring *ring)
-{
-	u32 want = ring->nr_starved != 0;
-
-	if (ring->head->need_kick == want)
-		return;
-	WRITE_ONCE(ring->head->need_kick, want);
-	if (want)
-		queue_delayed_work(rnotify_wq, &ring->kick_work,
-				   RNOTIFY_KICK_PERIOD);
-}
-
 /*
  * ---- reservations -----------------------------------------------------
  */
@@ -65,34 +52,6 @@ int rnotify_ring_reserve(struct rnotify_ring *ring, struct rnotify_resv *resv,
 	}
 	spin_unlock_bh(&ring->lock);
 	return ret;
-}
-
-/**
- * rnotify_ring_block() - the next consumption is to be told
- * @ring: ring; its lock is held
- * @resv: reservation that has no free entry
- */
-void rnotify_ring_block(struct rnotify_ring *ring, struct rnotify_resv *resv)
-{
-	if (resv->blocked)
-		return;
-	resv->blocked = true;
-	ring->nr_starved++;
-	ring_update_kick(ring);
-}
-
-/**
- * rnotify_ring_unblock() - it need not be told any more
- * @ring: ring; its lock is held
- * @resv: reservation
- */
-void rnotify_ring_unblock(struct rnotify_ring *ring, struct rnotify_resv *resv)
-{
-	if (!resv->blocked)
-		return;
-	resv->blocked = false;
-	ring->nr_starved--;
-	ring_update_kick(ring);
 }
 
 /* Entries in the ring of one reservation, or of all that an endpoint has. */
@@ -277,35 +236,6 @@ static void ring_list_ep(struct rnotify_ring *ring, struct rnotify_ep *ep)
 	list_add_tail(&ep->ring_node, &ring->consumed);
 }
 
-static void ring_set_starved(struct rnotify_ring *ring, struct rnotify_ep *ep,
-			     bool starved)
-{
-	lockdep_assert_held(&ring->lock);
-	if (ep->starved == starved)
-		return;
-	ep->starved = starved;
-	ring->nr_starved += starved ? 1 : -1;
-	ring_update_kick(ring);
-}
-
-/**
- * rnotify_ring_update_starved() - does the peer wait for the user?
- * @ring: ring; its lock is held
- * @ep: endpoint
- * @gone: unconsumed REMOTE_REGION_GONE events, one about to be written included
- *
- * It does when it is out of data credit; or out of region slots, and consumption
- * would give some back. (A peer that just keeps all its regions shared waits for
- * nothing.) Meanwhile need_kick asks the reader for a KICK after it consumed.
- */
-void rnotify_ring_update_starved(struct rnotify_ring *ring,
-				 struct rnotify_ep *ep, u32 gone)
-{
-	ring_set_starved(ring, ep,
-			 !rnotify_grant_peer_left(&ep->grant) ||
-			 (gone && !rnotify_grant_peer_left(&ep->region_grant)));
-}
-
 static void ring_consume_one(struct rnotify_ring *ring, u32 slot)
 {
 	struct rnotify_resv *resv = ring->owner[slot];
@@ -429,7 +359,7 @@ void rnotify_ring_forget(struct rnotify_ring *ring, struct rnotify_ep *ep)
 
 	spin_lock_bh(&ring->lock);
 	ring_disown(ring, NULL, ep);
-	ring_set_starved(ring, ep, false);
+	rnotify_ring_update_starved(ring, ep, 0);
 	listed = !list_empty(&ep->ring_node);
 	if (listed)
 		list_del_init(&ep->ring_node);
@@ -510,8 +440,10 @@ void rnotify_ring_put(struct rnotify_ring *ring, struct rnotify_resv *resv,
 static void ring_put_event(struct rnotify_ring *ring, struct rnotify_ep *ep,
 			   struct rnotify_event *ev, const void *payload)
 {
-	u32 slot = rnotify_ring_slot(ring->prod, ring->entries);
-	bool first;
+	u32 index = ring->prod, before = ep->rx_last;
+	u32 slot = rnotify_ring_slot(index, ring->entries);
+	bool first = !ep->rv_rx.in_ring;
+	u32 cons;
 
 	if (payload) {
 		ev->notify.msg_offset = (u64)slot * ring->msg_size;
@@ -519,16 +451,18 @@ static void ring_put_event(struct rnotify_ring *ring, struct rnotify_ep *ep,
 		       ev->notify.byte_len);
 	}
 	rnotify_ring_commit(ring, &ep->rv_rx, ev, slot);
-	/* Looked at twice: the user may be quick to consume this one, too. */
-	first = ep->rv_rx.in_ring == 1;
+	ep->rx_last = index;
 	rnotify_ring_update_starved(ring, ep, ep->rv_gone.in_ring);
 	/*
 	 * H: the user may have consumed between the reclaim above and its
 	 * seeing the new prod, or need_kick; look once more.
 	 */
 	smp_mb();
+	cons = READ_ONCE(ring->tail->cons);
 	ring_reclaim_locked(ring);
-	if (first || ep->rv_rx.in_ring == 1)
+	/* in_ring may lag behind: only a slice is looked at. */
+	if (first || (rnotify_ring_consumed(cons, before) &&
+		      !rnotify_ring_consumed(cons, index)))
 		rnotify_eventfd_notify(&ep->eventfd);
 }
 

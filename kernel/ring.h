@@ -160,8 +160,6 @@ u32 rnotify_ring_free(struct rnotify_ring *ring, struct rnotify_resv *resv);
 void rnotify_ring_unpromise(struct rnotify_ring *ring,
 			    struct rnotify_resv *resv);
 
-void rnotify_ring_block(struct rnotify_ring *ring, struct rnotify_resv *resv);
-void rnotify_ring_unblock(struct rnotify_ring *ring, struct rnotify_resv *resv);
 void rnotify_ring_commit(struct rnotify_ring *ring, struct rnotify_resv *resv,
 			 struct rnotify_event *ev, u32 slot);
 void rnotify_ring_put(struct rnotify_ring *ring, struct rnotify_resv *resv,
@@ -173,9 +171,14 @@ void rnotify_ring_forget(struct rnotify_ring *ring, struct rnotify_ep *ep);
 
 bool rnotify_ring_enough(struct rnotify_ring *ring, u32 min_events, u32 flags);
 u32 rnotify_ring_pending(struct rnotify_ring *ring);
+ssize_t rnotify_ring_read(struct rnotify_ring *ring, struct iov_iter *to);
+
+/* ring_kick.c */
+void rnotify_ring_block(struct rnotify_ring *ring, struct rnotify_resv *resv);
+void rnotify_ring_unblock(struct rnotify_ring *ring, struct rnotify_resv *resv);
 void rnotify_ring_update_starved(struct rnotify_ring *ring,
 				 struct rnotify_ep *ep, u32 gone);
-ssize_t rnotify_ring_read(struct rnotify_ring *ring, struct iov_iter *to);
+void rnotify_ring_over(struct rnotify_ring *ring, struct rnotify_ep *ep);
 
 /* ring_wake.c */
 void rnotify_ring_wake_init(struct rnotify_ring *ring);

@@ -40,6 +40,19 @@ static inline bool rnotify_ring_cons_ok(u32 reclaimed, u32 prod, u32 cons)
 }
 
 /**
+ * rnotify_ring_consumed - is an entry consumed?
+ * @cons: consumer index, free-running
+ * @index: of the entry, no further than half of the numbers from @cons
+ *
+ * Context: Any.
+ * Return: true if it is.
+ */
+static inline bool rnotify_ring_consumed(u32 cons, u32 index)
+{
+	return (s32)(cons - index) > 0;
+}
+
+/**
  * rnotify_ring_slot - array index of a free-running index
  * @index: free-running index
  * @entries: entries of the ring, a power of two

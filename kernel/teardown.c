@@ -86,15 +86,22 @@ static void say_goodbye(struct rnotify_ep *ep)
 /* Why a request that was never accepted is turned down. */
 static void reject_request(struct rnotify_ep *ep)
 {
-	bool exits = ep->local_reason == RNOTIFY_REASON_PEER_EXIT;
+	const char *why = "rejected by the application";
+	u16 reason = RNOTIFY_REASON_REJECTED;
+	int error = -ECONNREFUSED;
 
 	if (ep->conn_sent || ep->stage != RNOTIFY_STAGE_ACCEPT)
 		return;
-	rnotify_cm_send_reject(ep->cm_id, exits ? RNOTIFY_REASON_PEER_EXIT :
-						  RNOTIFY_REASON_REJECTED,
-			       exits ? -ECONNRESET : -ECONNREFUSED,
-			       exits ? "the process ended" :
-				       "rejected by the application",
+	if (ep->local_reason == RNOTIFY_REASON_PEER_EXIT) {
+		why = "the process ended";
+		reason = RNOTIFY_REASON_PEER_EXIT;
+		error = -ECONNRESET;
+	} else if (ep->down.reason == RNOTIFY_REASON_RESOURCES) {
+		why = "no memory, or beyond the device's limits";
+		reason = RNOTIFY_REASON_RESOURCES;
+		error = ep->down.error;
+	}
+	rnotify_cm_send_reject(ep->cm_id, reason, error, why,
 			       ep->private_data, ep->private_len);
 }
 
@@ -165,6 +172,7 @@ void rnotify_ep_teardown(struct rnotify_ep *ep)
 	say_goodbye(ep);
 	reject_request(ep);
 	drain(ep);
+	rnotify_ring_over(ep->ring, ep);
 	last_event(ep);
 	rnotify_routes_end(ep);
 	rnotify_qp_end(ep);

@@ -248,6 +248,26 @@ TEST_F(flow, P7_tx_done_consumed_without_kick)
 					 RNOTIFY_OP_F_SIGNALED));
 }
 
+/* Nobody waits for an endpoint that has ended, and no KICK is asked for. */
+TEST_F(flow, P3_no_kick_for_a_peer_that_is_gone)
+{
+	struct rnotify_params params = { .recv_depth = 4 };
+	struct rnt_ctx *b = &self->b;
+	uint64_t end;
+
+	rnt_pair_open(&self->p, &self->a, b, NULL, &params);
+	ASSERT_EQ(4, rnt_post_until_full(&self->a, self->p.ea, 0, 0));
+	ASSERT_EQ(0, rnt_wait(b, 4, rnt_deadline(RNT_PATIENCE_MS), 0, NULL));
+	for (end = rnt_deadline(RNT_PATIENCE_MS); !b->head->need_kick;)
+		ASSERT_NE(0, rnt_left_ms(end));
+	rnt_destroy(&self->a, self->p.ea);
+	ASSERT_EQ(0, rnt_wait(b, 5, rnt_deadline(RNT_PATIENCE_MS), 0, NULL));
+	ASSERT_EQ(0, b->head->need_kick);
+	rnt_consume(b, rnt_pending(b));
+	ASSERT_EQ(0, b->head->need_kick);
+	rnt_destroy(b, self->p.eb);
+}
+
 static unsigned int need(const struct rnotify_params *p)
 {
 	unsigned int regions = p->remote_regions == RNOTIFY_NO_REGIONS ? 0 :

@@ -251,6 +251,33 @@ TEST_F(eventfd, endpoint_one_per_transition)
 	ASSERT_EQ(rounds, sum);
 }
 
+/* However much was consumed since the kernel looked: it looks at a part at a time. */
+TEST_F(eventfd, P8_endpoint_after_many)
+{
+	struct rnotify_params params = { .recv_depth = 2000 };
+	struct rnotify_op op;
+	struct rnt_pair p;
+	struct rnt_ctx b;
+
+	rnt_init(&b, 4096, 0);
+	rnt_pair_open(&p, &self->a, &b, NULL, &params);
+	ASSERT_EQ(0, set_endpoint_eventfd(&b, p.eb, self->efd));
+	op = rnt_op_notify(p.ea, 1);
+	for (int i = 0; i < 1000; i++)
+		rnt_post1(&self->a, &op);
+	ASSERT_EQ(0, rnt_wait(&b, 1000, rnt_deadline(RNT_PATIENCE_MS), 0,
+			      NULL));
+	ASSERT_EQ(1, signals(self->efd));
+	rnt_consume(&b, 1000);
+	for (int i = 0; i < 3; i++) {
+		rnt_post1(&self->a, &op);
+		await_signal(self->efd);
+		ASSERT_EQ(1, signals(self->efd));
+		rnt_consume(&b, 1);
+	}
+	rnt_close(&b);
+}
+
 /* Its end is told, whether there are unconsumed events or not. */
 TEST_F(eventfd, P7_endpoint_ends)
 {
