@@ -30,10 +30,14 @@ static int uring_post(struct rnotify_ctx *ctx, struct io_uring_cmd *cmd,
 	arg.nr_ops = sqe.nr_ops;
 	arg.op_size = sizeof(struct rnotify_op);
 	ret = rnotify_post(ctx, &arg, true);
-	if (ret != -EAGAIN)
-		return ret ?: arg.accepted;
-	/* Returned, it would make io_uring try again from a worker. */
-	io_uring_cmd_done(cmd, -EAGAIN, 0, issue_flags);
+	if (ret && ret != -EAGAIN)
+		return ret;
+	/*
+	 * Returned, -EAGAIN would make io_uring try again from a worker; and a
+	 * number of operations, before 6.11, would be taken for a failure when
+	 * it links, and forgotten in a worker.
+	 */
+	io_uring_cmd_done(cmd, ret ?: (int)arg.accepted, 0, issue_flags);
 	return -EIOCBQUEUED;
 }
 

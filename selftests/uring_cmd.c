@@ -31,11 +31,28 @@ FIXTURE_SETUP(uring_cmd)
 	self->can_wait = query.features & RNOTIFY_FEATURE_URING_WAIT;
 }
 
+/* References to the module: open files. */
+static int refs(void)
+{
+	FILE *f = fopen("/sys/module/rnotify/refcnt", "r");
+	int n = -1;
+
+	rnt_check(f && fscanf(f, "%d", &n) == 1);
+	fclose(f);
+	return n;
+}
+
 FIXTURE_TEARDOWN(uring_cmd)
 {
+	uint64_t end = rnt_deadline(RNT_PATIENCE_MS);
+
 	io_uring_queue_exit(&self->ring);
 	rnt_close(&self->a);
 	rnt_close(&self->b);
+	/* io_uring lets go of files a little later, in a worker */
+	while (refs() && rnt_left_ms(end))
+		rnt_sleep_us(1000);
+	EXPECT_EQ(0, refs());
 }
 
 static struct io_uring_sqe *get_sqe(struct io_uring *ring, int fd,
@@ -101,6 +118,41 @@ TEST_F(uring_cmd, post_one_and_many)
 	for (unsigned int i = 0; i < 6; i++) {
 		rnt_expect(&self->b, self->p.eb, RNOTIFY_EVENT_NOTIFY, &ev);
 		ASSERT_EQ(i ? 99 + i : 100, ev.notify.imm);
+	}
+}
+
+/* From a worker of io_uring, and in a chain, which a failure would break. */
+TEST_F(uring_cmd, post_forced_and_linked)
+{
+	static const unsigned int flags[] = {
+		IOSQE_ASYNC, IOSQE_IO_DRAIN, IOSQE_IO_LINK,
+		IOSQE_IO_LINK | IOSQE_ASYNC,
+	};
+	struct rnotify_op ops[2] = {
+		rnt_op_notify(self->p.ea, 1), rnt_op_notify(self->p.ea, 2),
+	};
+	struct rnotify_uring_post post = { .ops = (uintptr_t)ops, .nr_ops = 2 };
+	struct __kernel_timespec ts = { .tv_sec = rnt_seconds(10) };
+	struct rnotify_event ev;
+
+	for (unsigned int i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+		get_sqe(&self->ring, self->a.fd, RNOTIFY_IOCTL_POST, &post,
+			sizeof(post), 1)->flags |= flags[i];
+		queue_post(&self->ring, self->a.fd, ops, 1, 2);
+		ASSERT_EQ(2, io_uring_submit(&self->ring));
+		/* a worker may be slower than the one behind it */
+		for (unsigned int k = 0; k < 2; k++) {
+			struct io_uring_cqe *cqe;
+
+			ASSERT_EQ(0, io_uring_wait_cqe_timeout(&self->ring,
+							       &cqe, &ts));
+			ASSERT_EQ(3 - cqe->user_data, cqe->res);
+			io_uring_cqe_seen(&self->ring, cqe);
+		}
+		for (unsigned int k = 0; k < 3; k++) {
+			rnt_expect(&self->b, self->p.eb, RNOTIFY_EVENT_NOTIFY,
+				   &ev);
+		}
 	}
 }
 
