@@ -69,11 +69,15 @@ err_free:
 	return ERR_PTR(ret);
 }
 
-static void map_free(struct rnotify_map *map)
+static void map_unmap(struct rnotify_map *map)
 {
 	WARN_ON_ONCE(atomic_read(&map->inflight));
 	ib_dma_unmap_sgtable_attrs(map->dev->ib, &map->sgt,
 				   map_dir(map->region), 0);
+}
+
+static void map_free(struct rnotify_map *map)
+{
 	sg_free_table(&map->sgt);
 	kvfree(map->segs);
 	kfree(map);
@@ -203,10 +207,14 @@ u32 rnotify_map_find(const struct rnotify_map *map, u64 pos)
 
 static void map_end(struct rnotify_map *map)
 {
+	struct rnotify_region *region = map->region;
+
 	lockdep_assert_held(&map->dev->maps_mutex);
-	spin_lock_bh(&map->region->lock);
+	map_unmap(map);
+	/* Not before: a region that ends unpins when its list is empty. */
+	spin_lock_bh(&region->lock);
 	list_del(&map->list);
-	spin_unlock_bh(&map->region->lock);
+	spin_unlock_bh(&region->lock);
 	list_del(&map->dev_list);
 	map_free(map);
 }
