@@ -64,10 +64,11 @@ static ssize_t rnotify_read_iter(struct kiocb *iocb, struct iov_iter *to)
 	if (!ring)
 		return -EBADFD;
 	for (;;) {
-		if (!nowait)
-			mutex_lock(&ring->read_mutex);
-		else if (!mutex_trylock(&ring->read_mutex))
+		/* Another reader may fault for as long as its user likes. */
+		if (nowait && !mutex_trylock(&ring->read_mutex))
 			return -EAGAIN;
+		if (!nowait && mutex_lock_interruptible(&ring->read_mutex))
+			return -ERESTARTNOHAND;
 		ret = rnotify_ring_read(ring, to);
 		mutex_unlock(&ring->read_mutex);
 		if (ret)

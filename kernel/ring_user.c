@@ -9,6 +9,8 @@
 #include "ring.h"
 #include "ring_math.h"
 
+#define EVENT_SIZE	sizeof(struct rnotify_event)
+
 /*
  * A snapshot of what is unconsumed. cons is the user's if it can be right, else
  * what we know for certain. prod is read last: the others never pass it.
@@ -62,10 +64,33 @@ bool rnotify_ring_enough(struct rnotify_ring *ring, u32 min_events, u32 flags)
 	       (!(flags & RNOTIFY_WAIT_COUNT) && used && since_end < used);
 }
 
+/* What is there now, as far as it fits. */
+static ssize_t ring_read_some(struct rnotify_ring *ring, struct iov_iter *to)
+{
+	u32 nr, i, cons;
+
+	nr = min_t(u64, ring_snapshot(ring, &cons),
+		   iov_iter_count(to) / EVENT_SIZE);
+	for (i = 0; i < nr; i++) {
+		u32 slot = rnotify_ring_slot(cons + i, ring->entries);
+
+		if (copy_to_iter(&ring->events[slot], EVENT_SIZE,
+				 to) != EVENT_SIZE)
+			break;
+	}
+	if (nr && !i)
+		return -EFAULT;
+	smp_store_release(&ring->tail->cons, cons + i);	/* E */
+	return i * EVENT_SIZE;
+}
+
 /**
  * rnotify_ring_read() - copy events out and consume them
  * @ring: ring; its read_mutex is held
  * @to: where to; whole events only
+ *
+ * Fewer than fit: then there are no more. An event that comes while others are
+ * copied wakes nobody, and who waits for an edge would not hear of it.
  *
  * The user who mixes this with consuming through the mapping from another
  * thread gets what it asked for: events twice, or not at all.
@@ -75,23 +100,20 @@ bool rnotify_ring_enough(struct rnotify_ring *ring, u32 min_events, u32 flags)
  */
 ssize_t rnotify_ring_read(struct rnotify_ring *ring, struct iov_iter *to)
 {
-	const size_t size = sizeof(struct rnotify_event);
-	u32 nr, i, cons;
+	ssize_t done = 0, ret;
 
 	lockdep_assert_held(&ring->read_mutex);
-	if (iov_iter_count(to) < size)
+	if (iov_iter_count(to) < EVENT_SIZE)
 		return -EINVAL;
 
-	nr = min_t(u64, ring_snapshot(ring, &cons), iov_iter_count(to) / size);
-	for (i = 0; i < nr; i++) {
-		u32 slot = rnotify_ring_slot(cons + i, ring->entries);
-
-		if (copy_to_iter(&ring->events[slot], size, to) != size)
-			break;
-	}
-	if (nr && !i)
-		return -EFAULT;
-	smp_store_release(&ring->tail->cons, cons + i);	/* E */
+	do {
+		ret = ring_read_some(ring, to);
+		if (ret > 0)
+			done += ret;
+		smp_mb();				/* G: pairs with H */
+	} while (ret > 0 && iov_iter_count(to) >= EVENT_SIZE);
+	if (!done)
+		return ret;
 	rnotify_ring_reclaim(ring);
-	return i * size;
+	return done;
 }

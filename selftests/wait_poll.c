@@ -3,6 +3,7 @@
  * A context in poll, select and epoll: what each of them reports, and when
  * (FAULTS 14, 15).
  */
+#include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/syscall.h>
@@ -145,6 +146,44 @@ TEST_F(wait, epoll_edge)
 	epfd = add_epoll(&self->b, EPOLLIN | EPOLLET);
 	ASSERT_EQ(EPOLLIN, epoll_once(epfd, 0));
 	ASSERT_EQ(0, epoll_once(epfd, 0));
+	close(epfd);
+}
+
+static void *ring_bells(void *arg)
+{
+	FIXTURE_DATA(wait) *self = arg;
+	struct rnotify_op op = rnt_op_notify(self->p.ea, 1);
+
+	for (unsigned int i = 0; i < rnt_count(60000); i++)
+		rnt_post1(&self->a, &op);
+	return NULL;
+}
+
+/* A read() that returns less than it could has left nothing: no edge comes. */
+TEST_F(wait, P8_epoll_edge_and_short_reads)
+{
+	struct rnotify_event events[64];
+	unsigned int got = 0, n, calls = 0;
+	struct rnt_thread bells;
+	int epfd;
+
+	ASSERT_EQ(0, fcntl(self->b.fd, F_SETFL, O_NONBLOCK));
+	epfd = add_epoll(&self->b, EPOLLIN | EPOLLET);
+	rnt_thread_start(&bells, ring_bells, self);
+	while (got < rnt_count(60000)) {
+		ASSERT_EQ(EPOLLIN, epoll_once(epfd, RNT_PATIENCE_MS))
+			TH_LOG("%u events, %u calls", got, calls);
+		do {
+			ssize_t len = read(self->b.fd, events, sizeof(events));
+
+			if (len < 0)
+				ASSERT_EQ(EAGAIN, errno);
+			n = len < 0 ? 0 : len / sizeof(*events);
+			got += n;
+			calls++;
+		} while (n == 64);
+	}
+	rnt_thread_join(&bells);
 	close(epfd);
 }
 

@@ -36,7 +36,9 @@
  * B-C and "the CQE is read before the entry is written" give: who sees an
  * entry sees all the bytes that it announces, and those of all earlier
  * operations of that endpoint. G-H is a store-buffering pair: either the user
- * sees need_kick (or the new prod), or the kernel sees the new cons.
+ * sees need_kick (or the new prod), or the kernel sees the new cons. An eventfd and
+ * edge-triggered epoll know nothing of the ring: before sleeping on one of them the
+ * user passes G itself, and looks at prod once more.
  *
  * The kernel never acts on anything read from the tail page but through a
  * range check against private copies: a wrong cons loses or stalls events of

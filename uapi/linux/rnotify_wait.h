@@ -22,7 +22,8 @@
  * - %EPOLLERR: before SETUP; later never. The end of a connection or device is an
  *   event (%EPOLLIN), and ends what blocked its endpoint (%EPOLLOUT).
  *
- * read() copies events out, whole ones, and consumes them. %EBADFD before SETUP,
+ * read() copies events out, whole ones, and consumes them. Fewer than would fit:
+ * then there are no more, and what comes next is an edge. %EBADFD before SETUP,
  * %EINVAL for less than 64 bytes, %EAGAIN with O_NONBLOCK, %EINTR, %EFAULT.
  *
  * mmap() takes the offsets and exact sizes that SETUP and REGISTER tell, and
