@@ -197,8 +197,10 @@ static void counter_shutdown(struct rnotify_obj *obj)
 
 	spin_lock_bh(&counter->ring->lock);
 	counter->dead = true;
-	list_for_each_entry_safe(watch, next, &counter->watches, node)
+	list_for_each_entry_safe(watch, next, &counter->watches, node) {
 		list_del_init(&watch->node);
+		rnotify_notice_cancel(counter->ring, &watch->notice);
+	}
 	rnotify_sleepers_wake_all(&counter->sleepers);
 	spin_unlock_bh(&counter->ring->lock);
 }

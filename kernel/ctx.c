@@ -113,6 +113,7 @@ void rnotify_ctx_destroy_all(struct rnotify_ctx *ctx)
 	}
 	rcu_read_unlock();
 	rnotify_obj_destroy_all(ctx);
+	WRITE_ONCE(ctx->closing, false);
 }
 
 /**

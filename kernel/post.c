@@ -142,15 +142,19 @@ static void unprep(struct rnotify_batch *batch, u32 first, u32 nr)
 /* First use of a region on the endpoint's device. */
 static int map_region(struct rnotify_ep *ep, struct rnotify_region *region)
 {
-	int ret;
+	int ret = -EINTR;
 
-	mutex_lock(&region->mutex);
-	mutex_lock(&ep->mutex);
+	/* Held for long where many keys are made, or while an endpoint ends. */
+	if (mutex_lock_killable(&region->mutex))
+		return ret;
+	if (mutex_lock_killable(&ep->mutex))
+		goto out;
 	if (ep->dev && READ_ONCE(ep->state) == RNOTIFY_EP_ESTABLISHED)
 		ret = rnotify_map_create(region, ep->dev);
 	else
 		ret = rnotify_ep_over(ep, -ESHUTDOWN);
 	mutex_unlock(&ep->mutex);
+out:
 	mutex_unlock(&region->mutex);
 	return ret;
 }

@@ -91,7 +91,7 @@ extern struct workqueue_struct *rnotify_wq;
  * @nr_counters: counters, against RNOTIFY_COUNTERS_MAX
  * @nr_slot_tables: slot tables, against RNOTIFY_SLOT_TABLES_MAX
  * @nr_generations: generations, against RNOTIFY_GENERATIONS_MAX
- * @closing: all is to end, or the file is being released: peers are told PEER_EXIT
+ * @closing: all is being ended: peers are told PEER_EXIT
  */
 struct rnotify_ctx {
 	struct kref ref;

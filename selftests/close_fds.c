@@ -205,6 +205,7 @@ TEST_F(fds, P4_destroy_all)
 	struct rnotify_event ev;
 	struct rnt_region mem;
 	struct rnotify_op op;
+	struct rnt_pair p;
 	__u32 remote;
 	int fd = dup(self->b.fd);
 
@@ -225,6 +226,10 @@ TEST_F(fds, P4_destroy_all)
 	/* its last event can still be read */
 	rnt_expect(&self->b, self->p.eb, RNOTIFY_EVENT_DISCONNECTED, NULL);
 	munmap(mem.p, RNT_PAGE);
+	/* and it can be used again */
+	rnt_pair_open(&p, &self->a, &self->b, NULL, NULL);
+	rnt_destroy(&self->b, p.eb);
+	rnt_down(&self->a, p.ea, RNOTIFY_REASON_PEER_CLOSE, NULL);
 	close(fd);
 }
 

@@ -231,6 +231,21 @@ TEST_F(cwait, unconsumed_event_is_not_doubled)
 	ASSERT_EQ(-ENOENT, rnt_watch_arm(&self->b, watch, 1, 0));
 }
 
+/* The same, but it is the counter that is destroyed. */
+TEST_F(cwait, no_event_of_a_dead_counter)
+{
+	__u32 watch = rnt_watch(&self->b, &self->x, 1, 1, 0);
+
+	ring_counted(self, 5);
+	ASSERT_EQ(1, rnt_pending(&self->b));
+	ASSERT_NE(0, self->b.head->need_kick);
+	rnt_destroy(&self->b, self->x.id);
+	ASSERT_EQ(0, self->b.head->need_kick);
+	rnt_consume(&self->b, 1);
+	rnt_expect_none(&self->b, 0, 0);
+	ASSERT_EQ(-ENOENT, rnt_watch_arm(&self->b, watch, 1, 0));
+}
+
 /*
  * ---- COUNTER_WAIT ----------------------------------------------------------
  */

@@ -395,8 +395,7 @@ enum rnotify_destroy_flags {
  *   its last event is in the ring;
  * - *listener*: no request comes any more; pending ones stay;
  * - *counter*, *slot table*: waits for it end with %ECANCELED, its watches give
- *   no more events, but for one that was already due; what rules would count in
- *   it becomes an event;
+ *   no more events; what rules would count in it becomes an event;
  * - *watch*, *generation*: nothing else.
  *
  * The same happens to all that the context holds when the last reference to its
@@ -404,9 +403,7 @@ enum rnotify_destroy_flags {
  * forked processes, and so are mappings and requests of io_uring that wait. Who
  * does not want to depend on them uses %RNOTIFY_DESTROY_ALL before close(). Either
  * way all endpoints end at the same time, and their peers are told PEER_EXIT. What
- * other threads make while RNOTIFY_DESTROY_ALL is at work may be left over. Peers
- * of endpoints that the context makes afterwards are told PEER_EXIT, too, also
- * when DISCONNECT or DESTROY ends one alone.
+ * other threads make while RNOTIFY_DESTROY_ALL is at work may be left over.
  *
  * It is no error if the device or the connection has gone before: then less is
  * left to do.

@@ -99,7 +99,8 @@ struct rnotify_op {
 /**
  * enum rnotify_post_flags - rnotify_post.flags
  * @RNOTIFY_POST_NONBLOCK: don't wait for credit or room: %EAGAIN. Also implied
- *	by O_NONBLOCK on the fd
+ *	by O_NONBLOCK on the fd. The first use of a region on a device maps it, and
+ *	may wait for another thread that shares the region or ends the endpoint
  */
 enum rnotify_post_flags {
 	RNOTIFY_POST_NONBLOCK = 1u << 0,
@@ -154,8 +155,9 @@ struct rnotify_post {
  * @nr_ops: entries in it, 1 to 4096
  * @flags: must be 0
  *
- * IORING_OP_URING_CMD with cmd_op RNOTIFY_IOCTL_POST. Never waits. The result
- * is the number of entries accepted, or the negative errno of the first.
+ * IORING_OP_URING_CMD with cmd_op RNOTIFY_IOCTL_POST. Does not wait, as with
+ * %RNOTIFY_POST_NONBLOCK. The result is the number of entries accepted, or the
+ * negative errno of the first.
  */
 struct rnotify_uring_post {
 	__u64 ops;
