@@ -21,8 +21,8 @@ pings() {
 	code=$?
 	kill $! 2>/dev/null
 	wait $! 2>/dev/null
-	[ $code = 0 ] || sed 's/^/# /' /tmp/client.log
-	return $code
+	[ "$code" = 0 ] || sed 's/^/# /' /tmp/client.log
+	return "$code"
 }
 
 down_and_up() {

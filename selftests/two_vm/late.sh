@@ -23,7 +23,7 @@ failures() {
 
 # Asked again, it tries again: so its state tells for a moment only
 given_up() {
-	[ "$(failures)" -gt "$before" ] || ! kill -0 $pid
+	[ "$(failures)" -gt "$before" ] || ! kill -0 "$pid"
 }
 
 # 8: answer for no address
