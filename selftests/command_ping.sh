@@ -45,16 +45,18 @@ answered() {
 
 # Its samples so far are shown, and the peer goes on
 interrupted() {
-	packets=$(cat /sys/class/infiniband/rxe0/ports/1/hw_counters/rcvd_pkts)
-	# a shell without job control has its children ignore SIGINT: not set -m ones
-	set -m
-	rnotify ping -i 100 "$A" >ping.log 2>&1 &
-	pid=$!
-	set +m
-	awaits answered || return 1
-	kill -INT $pid
-	wait $pid
-	grep -q '^[1-9][0-9]* round trips' ping.log
+	for signal in INT TERM HUP; do
+		packets=$(cat /sys/class/infiniband/rxe0/ports/1/hw_counters/rcvd_pkts)
+		# a shell without job control has its children ignore SIGINT
+		set -m
+		rnotify ping -i 100 "$A" >ping.log 2>&1 &
+		pid=$!
+		set +m
+		awaits answered || return 1
+		kill -$signal $pid
+		wait $pid
+		grep -q '^[1-9][0-9]* round trips' ping.log || return 1
+	done
 }
 
 pong_killed() {

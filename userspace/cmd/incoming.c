@@ -180,7 +180,9 @@ static void on_down(struct incoming *in, const struct rnotify_event *event)
 		fail_event(event, "a sender went away before it began");
 	} else if (in->state == INCOMING_RUNNING) {
 		output_discard(&in->out);
-		fail_event(event, "the sender vanished before the end");
+		fail_event(event, event->down.reason ==
+			   RNOTIFY_REASON_DEVICE_REMOVED ? "cut off" :
+			   "the sender vanished before the end");
 	}
 	rnotify_moderate(in->ctx, 0, 0);
 	rnotify_destroy(in->ctx, in->endpoint);

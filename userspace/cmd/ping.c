@@ -239,6 +239,8 @@ static int ping_all(struct pinger *p)
 
 	/* From now on there are figures to show at the end. */
 	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
 	for (i = 0; i < p->opt->count && !ret && !interrupted; i++) {
 		if (i && p->opt->interval_ms)
 			usleep((useconds_t)p->opt->interval_ms * 1000);

@@ -324,6 +324,7 @@ static int run(int argc, char **argv)
 		return status;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
 	ret = rnotify_open(&watch.ctx, &attr);
 	if (ret)
 		return fail_call(NULL, RNOTIFY_CALL_OPEN, ret, NULL);

@@ -146,9 +146,14 @@ static int by_name(const char *host, struct rnotify_sockaddr *addr)
 	return ret;
 }
 
-/* What can't be a name is not asked for, so that typing errors show as such. */
+/*
+ * What can't be a name is not asked for, so that typing errors show as such. Digits
+ * alone are a port without its colon, though inet_aton() has an address of them.
+ */
 static int name_check(const char *host)
 {
+	if (strspn(host, "0123456789") == strlen(host))
+		return -EINVAL;
 	return strspn(host, "abcdefghijklmnopqrstuvwxyz"
 		      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._") == strlen(host) ?
 		0 : -EINVAL;

@@ -205,7 +205,8 @@ static void explain_down(struct text *t, const struct rnotify_event_down *down)
 		say_goodbye(t, down->vendor_err);
 	if (down->error == -ENODEV &&
 	    down->reason != RNOTIFY_REASON_DEVICE_REMOVED)
-		say(t, " No RDMA device leads there: %s", no_device_remedy);
+		say(t, " No RDMA device leads there, as to every loopback address: %s",
+		    no_device_remedy);
 	else if (down->reason == RNOTIFY_REASON_RESOURCES &&
 		 down->error == -EINVAL)
 		say(t, " The device can't have queues that deep: lower recv_depth and send_depth.");
