@@ -22,6 +22,7 @@
 #define READ_AHEAD 2
 
 #define USER_DATA_END UINT64_MAX
+#define ABORT_NS 1000000000
 
 static unsigned char *buffer(const struct outgoing *out, uint64_t n)
 {
@@ -44,13 +45,16 @@ static bool can_fill(const struct outgoing *out)
 	       out->filled - out->done < out->buffers;
 }
 
-/* Tell the receiver that there will be no trailer. */
+/*
+ * Tell the receiver that there will be no trailer. Its output may be stuck, and all
+ * credit be under way: it has a moment to go on.
+ */
 static void abort_transfer(struct outgoing *out)
 {
 	struct rnotify_op op;
 
 	rnotify_prep_notify(&op, out->endpoint, IMM_ABORT, USER_DATA_END);
-	rnotify_post(out->ctx, &op, 1, RNOTIFY_POST_NONBLOCK, 0);
+	rnotify_post(out->ctx, &op, 1, 0, ABORT_NS);
 }
 
 static void buffer_full(struct outgoing *out)
