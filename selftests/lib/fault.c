@@ -93,13 +93,14 @@ bool rnt_fault_disarm(void)
  * ---- one of the whole system's ---------------------------------------------
  */
 
-/* How often it may still strike. Kept open: open() allocates, so it may be struck. */
-static int times_fd(void)
+/*
+ * How often it may still strike. open() allocates, so it may be struck: it is open
+ * before, once to write, and anew each time to read, as the file can't seek.
+ */
+static int times_open(int flags)
 {
-	static int fd = -1;
+	int fd = open(DEBUGFS "failslab/times", flags | O_CLOEXEC);
 
-	if (fd < 0)
-		fd = open(DEBUGFS "failslab/times", O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		rnt_fail("failslab/times: errno %d", errno);
 	return fd;
@@ -107,8 +108,14 @@ static int times_fd(void)
 
 static void set_times(const char *text)
 {
-	rnt_check_eq(strlen(text), pwrite(times_fd(), text, strlen(text), 0));
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = times_open(O_WRONLY);
+	rnt_check_eq(strlen(text), write(fd, text, strlen(text)));
 }
+
+static int left_fd = -1;
 
 /* Off first: between two of these files nothing shall fail. */
 static void failslab(long space, bool on)
@@ -124,15 +131,19 @@ static void failslab(long space, bool on)
 /* The first slab object that is allocated, by anybody, after so many bytes. */
 void rnt_fault_system(long space)
 {
+	left_fd = times_open(O_RDONLY);
 	failslab(space, true);
 }
 
 /* No more of that; true if it struck. */
 bool rnt_fault_system_off(void)
 {
-	char text[16] = "";
+	char text[16] = "1";
 
-	rnt_check(pread(times_fd(), text, sizeof(text) - 1, 0) > 0);
+	if (left_fd >= 0)
+		rnt_check(read(left_fd, text, sizeof(text) - 1) > 0);
 	failslab(0, false);
+	close(left_fd);
+	left_fd = -1;
 	return !strtoul(text, NULL, 10);
 }
