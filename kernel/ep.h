@@ -248,6 +248,7 @@ struct rnotify_remote {
  * @max_sge_rd: the same for a READ
  * @room_seq: changes whenever room, credit or state may let a post succeed
  * @want_write: a post got -EAGAIN; counted in rnotify_ctx.nr_blocked
+ * @want_place: a SHARE got -EMFILE
  * @owe_writable: the user is to be told by WRITABLE
  * @want_wrs: that post needs so many work requests
  * @want_credit: and a data credit
@@ -377,6 +378,7 @@ struct rnotify_ep {
 	u32 max_sge_rd;
 	u32 room_seq;
 	bool want_write;
+	bool want_place;
 	bool owe_writable;
 	u32 want_wrs;
 	bool want_credit;
@@ -547,6 +549,7 @@ void rnotify_remote_free(struct rnotify_ep *ep, struct rnotify_remote *remote);
 void rnotify_remotes_destroy(struct rnotify_ep *ep);
 
 /* export.c: our regions for the peer */
+bool rnotify_ep_has_place(const struct rnotify_ep *ep);
 int rnotify_export_create(struct rnotify_ctx *ctx, struct rnotify_share *arg);
 
 /* revoke.c: taking them back */

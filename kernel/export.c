@@ -240,19 +240,32 @@ static struct rnotify_export *export_alloc(struct rnotify_ep *ep,
 	return export;
 }
 
-/* Takes a place in the endpoint's table, and one of the peer's. */
+/**
+ * rnotify_ep_has_place() - could one more region be shared?
+ * @ep: established endpoint; lock held
+ *
+ * Return: true if there is a place in its table, and one in the peer's.
+ */
+bool rnotify_ep_has_place(const struct rnotify_ep *ep)
+{
+	return ep->nr_exports < RNOTIFY_SHARES_MAX &&
+	       rnotify_credit_left(&ep->region_credit);
+}
+
+/* A refusal is made good by WRITABLE. */
 static int take_place(struct rnotify_export *export)
 {
 	struct rnotify_ep *ep = export->ep;
 	int ret = 0;
 
 	spin_lock_bh(&ep->lock);
-	if (ep->state != RNOTIFY_EP_ESTABLISHED)
+	if (ep->state != RNOTIFY_EP_ESTABLISHED) {
 		ret = rnotify_ep_over(ep, -ENOTCONN);
-	else if (ep->nr_exports >= RNOTIFY_SHARES_MAX ||
-		 !rnotify_credit_use(&ep->region_credit))
+	} else if (!rnotify_ep_has_place(ep)) {
+		ep->want_place = true;
 		ret = -EMFILE;
-	if (!ret) {
+	} else {
+		rnotify_credit_use(&ep->region_credit);
 		ep->nr_exports++;
 		list_add_tail(&export->ep_node, &ep->exports);
 	}

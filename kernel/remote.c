@@ -102,6 +102,8 @@ static int take_slot(struct rnotify_ep *ep, u32 *index)
 
 	spin_lock_bh(&ep->ring->lock);
 	ok = rnotify_grant_arrived(&ep->region_grant);
+	/* Was it the last, then what the user consumes from here on matters. */
+	rnotify_ring_update_starved(ep->ring, ep, ep->rv_gone.in_ring);
 	spin_unlock_bh(&ep->ring->lock);
 	if (!ok)
 		return -EPROTO;

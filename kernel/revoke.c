@@ -129,6 +129,7 @@ static bool leave_ep(struct rnotify_export *export)
 			ep->region_credit.used--;
 		put = export->orphan;
 		export->orphan = false;
+		rnotify_tx_wake(ep);
 	}
 	spin_unlock_bh(&ep->lock);
 	return put;

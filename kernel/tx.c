@@ -238,7 +238,7 @@ static void pay_writable(struct rnotify_ep *ep)
  * @ep: endpoint; lock held
  *
  * Wakes blocked posters. A poster that got -EAGAIN is told by EPOLLOUT and
- * WRITABLE.
+ * WRITABLE, a SHARE that got -EMFILE by WRITABLE.
  */
 void rnotify_tx_wake(struct rnotify_ep *ep)
 {
@@ -254,6 +254,10 @@ void rnotify_tx_wake(struct rnotify_ep *ep)
 		ep->owe_writable = true;
 		atomic_dec(&ep->obj.ctx->nr_blocked);
 		wake_up_poll(&ep->ring->wq, EPOLLOUT | EPOLLWRNORM);
+	}
+	if (ep->want_place && rnotify_ep_has_place(ep)) {
+		ep->want_place = false;
+		ep->owe_writable = true;
 	}
 	if (ep->owe_writable && up)
 		pay_writable(ep);

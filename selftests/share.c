@@ -305,6 +305,96 @@ TEST_F(share, spinning_reader)
 	EXPECT_LT(longest, 100 * rnt_slow());
 }
 
+/* Consumes on the mapping, with no system call but the KICK that it asks for. */
+static void consume_spinning(struct rnt_ctx *c, unsigned int nr)
+{
+	uint64_t end = rnt_deadline(RNT_PATIENCE_MS);
+
+	while (nr) {
+		unsigned int n = rnt_pending(c);
+
+		rnt_check(rnt_left_ms(end));
+		n = n < nr ? n : nr;
+		rnt_consume(c, n);
+		nr -= n;
+	}
+}
+
+/*
+ * WRITABLE makes a refusal good, even if the peer's user consumed what matters
+ * before its peer was out of places, and then does nothing at all.
+ */
+TEST_F(share, P7_told_of_a_place)
+{
+	struct rnotify_params pa = { .remote_regions = 2 };
+	struct rnotify_share s = { .rights = R };
+	struct rnt_pair p;
+
+	rnt_more(&self->p, &p, &pa, NULL);
+	s.endpoint_id = p.eb;
+	s.region_id = self->dst.id;
+	for (unsigned int i = 0; i < rnt_count(20); i++) {
+		__u32 id;
+		int ret;
+
+		/* one comes and goes, two stay */
+		ASSERT_EQ(0, rnt_share_err(&self->b, &s));
+		id = s.share_id;
+		rnt_destroy(&self->b, id);
+		consume_spinning(&self->a, 2);
+		ASSERT_EQ(0, rnt_share_err(&self->b, &s));
+		id = s.share_id;
+		consume_spinning(&self->a, 1);
+		ret = rnt_share_err(&self->b, &s);
+		if (ret) {
+			ASSERT_EQ(-EMFILE, ret);
+			rnt_expect(&self->b, p.eb, RNOTIFY_EVENT_WRITABLE,
+				   NULL);
+			ASSERT_EQ(0, rnt_share_err(&self->b, &s));
+		}
+		consume_spinning(&self->a, 1);
+		rnt_destroy(&self->b, id);
+		rnt_destroy(&self->b, s.share_id);
+		rnt_expect(&self->a, p.ea, RNOTIFY_EVENT_REMOTE_REGION_GONE,
+			   NULL);
+		rnt_expect(&self->a, p.ea, RNOTIFY_EVENT_REMOTE_REGION_GONE,
+			   NULL);
+		rnt_kick(&self->a);
+	}
+	rnt_expect_none(&self->b, p.eb, 5);
+}
+
+/* Nor is the side that shares told more often, or while there is no place. */
+TEST_F(share, told_of_a_place_once)
+{
+	struct rnotify_params pa = { .remote_regions = RNOTIFY_SHARES_MAX };
+	struct rnotify_share s = { .rights = R };
+	__u32 id[RNOTIFY_SHARES_MAX];
+	struct rnt_pair p;
+
+	rnt_more(&self->p, &p, &pa, NULL);
+	s.endpoint_id = p.eb;
+	s.region_id = self->dst.id;
+	for (unsigned int i = 0; i < RNOTIFY_SHARES_MAX; i++) {
+		ASSERT_EQ(0, rnt_share_err(&self->b, &s));
+		id[i] = s.share_id;
+	}
+	ASSERT_EQ(-EMFILE, rnt_share_err(&self->b, &s));
+	ASSERT_EQ(-EMFILE, rnt_share_err(&self->b, &s));
+	rnt_destroy(&self->b, id[0]);
+	rnt_destroy(&self->b, id[1]);
+	/* free here, but not at the peer: nobody has consumed anything */
+	rnt_expect_none(&self->b, p.eb, 5);
+	ASSERT_EQ(-EMFILE, rnt_share_err(&self->b, &s));
+	for (unsigned int i = 0; i < RNOTIFY_SHARES_MAX; i++)
+		rnt_expect(&self->a, p.ea, RNOTIFY_EVENT_REMOTE_REGION, NULL);
+	rnt_expect_none(&self->b, p.eb, 5);
+	rnt_expect(&self->a, p.ea, RNOTIFY_EVENT_REMOTE_REGION_GONE, NULL);
+	rnt_expect(&self->b, p.eb, RNOTIFY_EVENT_WRITABLE, NULL);
+	ASSERT_EQ(0, rnt_share_err(&self->b, &s));
+	rnt_expect_none(&self->b, p.eb, 5);
+}
+
 /* Both sides share with each other, on one connection. */
 TEST_F(share, both_ways)
 {

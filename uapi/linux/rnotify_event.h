@@ -94,7 +94,8 @@ struct rnotify_ring_tail {
  * @RNOTIFY_EVENT_REMOTE_REGION: the peer shared a region with this endpoint
  * @RNOTIFY_EVENT_REMOTE_REGION_GONE: the peer took it back; operations on it
  *	that are posted from now on get %ENOENT
- * @RNOTIFY_EVENT_WRITABLE: a post that got %EAGAIN can be tried again
+ * @RNOTIFY_EVENT_WRITABLE: a post that got %EAGAIN, or a SHARE that got %EMFILE,
+ *	can be tried again
  * @RNOTIFY_EVENT_DISCONNECTED: the last event of an endpoint
  * @RNOTIFY_EVENT_LISTENER_DOWN: the last event of a listener that lost its
  *	device

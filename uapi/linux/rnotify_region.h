@@ -96,7 +96,8 @@ enum rnotify_rights {
  * %EINVAL: no rights; %ERANGE: offset + length beyond the region; %ENOTCONN:
  * endpoint not established; %EMFILE: RNOTIFY_SHARES_MAX shares, or as many as the
  * peer keeps room for, are alive on this endpoint. Room comes back when the peer's
- * user consumed the REMOTE_REGION_GONE event; %EMSGSIZE: more than 65535 keys;
+ * user consumed the REMOTE_REGION_GONE event; then, after an %EMFILE, the endpoint
+ * gets one WRITABLE event; %EMSGSIZE: more than 65535 keys;
  * %EOPNOTSUPP: ATOMIC, and the device has no atomics; %EIO: the region can't be
  * mapped for the device; %ENOENT: the region ended meanwhile; %ETIMEDOUT: the keys
  * are made behind what was posted before on this endpoint, and for 5 seconds that

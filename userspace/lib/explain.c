@@ -296,7 +296,7 @@ static const struct remedy remedies[] = {
 	{ RNOTIFY_CALL_REGISTER, -EACCES,
 	  "The file is not open for that, or sealed against it." },
 	{ RNOTIFY_CALL_SHARE, -EMFILE,
-	  "The endpoint has as many shares as it can: take some back." },
+	  "The endpoint has as many shares as it can: take some back, and wait for the WRITABLE event." },
 	{ RNOTIFY_CALL_SHARE, -ERANGE,
 	  "Offset and length reach beyond the region." },
 	{ RNOTIFY_CALL_SHARE, -EACCES,
