@@ -52,6 +52,16 @@ def connects(run):
     return run["connects_per_s"]
 
 
+def connect_instructions(run):
+    """Of one connection, both ends, all in all: the clock counts them."""
+    return 1e9 / run["connects_per_s"]
+
+
+def switches(run):
+    """Context switches of one notification, on all processors."""
+    return run["switches"] / run["notifications"]
+
+
 def crossings(run):
     """Notifications one way: a round trip has two."""
     return run["iterations"] * (2 if run["mode"] == "latency" else 1)

@@ -58,18 +58,69 @@ stream() {
 	part "$name" "$n" -m stream "$@"
 }
 
+floor_dir=/sys/kernel/debug/rnotify_floor
+
+load_floor() {
+	[ -d $floor_dir ] || insmod /t/rnotify_floor.ko addr="$RNOTIFY_ADDR"
+}
+
+ask_floor() {
+	echo "$*" >$floor_dir/run
+}
+
 # floor NAME WAIT WHAT...: the bare module (selftests/floor) and ours by turns
 floor() {
 	name=$1
 	wait=$2
 	shift 2
-	dir=/sys/kernel/debug/rnotify_floor
-	[ -d "$dir" ] || insmod /t/rnotify_floor.ko addr="$RNOTIFY_ADDR" || return
+	load_floor || return
 	for _ in $(seq "$R"); do
-		echo "$*" >"$dir/run" || return
-		echo "@floor $name $(cat "$dir/run")"
+		ask_floor "$*" || return
+		echo "@floor $name $(cat $floor_dir/run)"
 		rnotify perf --json -n $((400 * N / 100)) -w "$wait" >/tmp/part || return
 		printf '@bench %s %s\n' "$name" "$(tr -d '\n' </tmp/part)"
+	done
+}
+
+# Context switches of the whole machine since it was booted
+ctxt() {
+	awk '$1 == "ctxt" { print $2 }' /proc/stat
+}
+
+# switches NAME TRANSPORT NOTIFICATIONS COMMAND...: how many one notification takes
+switches() {
+	name=$1
+	transport=$2
+	n=$3
+	shift 3
+	before=$(ctxt)
+	"$@" >/tmp/part || return
+	printf '@switches %s {"transport": "%s", "switches": %s, "notifications": %s}\n' \
+		"$name" "$transport" $(($(ctxt) - before)) "$n"
+}
+
+# floor_switches NAME: spinning, the bare module, ours and verbs by turns
+floor_switches() {
+	n=$((2000 * N / 100))
+	load_floor || return
+	for _ in $(seq "$R"); do
+		switches "$1" floor $((2 * n)) ask_floor latency softirq 64 $n || return
+		for t in rnotify write_imm; do
+			switches "$1" $t $((2 * n)) \
+				rnotify perf --json -n $n -w spin -t $t || return
+		done
+	done
+}
+
+# floor_connect NAME: connections, the bare module, ours and verbs
+floor_connect() {
+	load_floor || return
+	for _ in $(seq "$R"); do
+		ask_floor connect softirq 64 200 || return
+		echo "@floor $1 $(cat $floor_dir/run)"
+		rnotify perf --json -n 1 -m connect -t rnotify,write_imm -e 200 -W 64 \
+			>/tmp/part || return
+		printf '@bench %s %s\n' "$1" "$(tr -d '\n' </tmp/part)"
 	done
 }
 
@@ -99,6 +150,8 @@ run_part() {
 	fabric-stream | ucx-stream) peer "$1" 4000 -m stream -w block -b 1,32 ;;
 	floor-spin) check "$1" floor "$1" spin latency spin 64 $((400 * N / 100)) ;;
 	floor-block) check "$1" floor "$1" block latency softirq 64 $((400 * N / 100)) ;;
+	floor-switches) check "$1" floor_switches "$1" ;;
+	floor-connect) check "$1" floor_connect "$1" ;;
 	*) not_ok "no part $1" ;;
 	esac
 }

@@ -2,8 +2,9 @@
 """Tables of the figures, as reStructuredText."""
 
 import libraries
-from figures import (OURS, Part, bandwidth, client_instructions, connects, instructions,
-                     other_instructions, rate, server_instructions, typical_us)
+from figures import (OURS, Part, bandwidth, client_instructions, connect_instructions,
+                     connects, instructions, other_instructions, rate,
+                     server_instructions, switches, typical_us)
 
 
 def table(head, rows):
@@ -145,6 +146,14 @@ def side_table(raw):
     return table(("transport", "wait", "all", "client", "server", "rest"), rows)
 
 
+def floor_table(raw, mode, part, figure, unit, digits):
+    """What the bare module, ours and verbs take."""
+    p = Part(raw, mode, part)
+    return table(("transport", unit, "ours / this"),
+                 [(t, number(p.median(figure, transport=t), digits), "" if t == OURS else
+                   number(p.ratio(figure, t))) for t in p.values("transport")])
+
+
 def rate_table(raw):
     """Streams by batch."""
     wall, icount = Part(raw, "wall", "rate-batch"), Part(raw, "icount", "rate-batch")
@@ -218,6 +227,8 @@ def everything(raw):
                 latency_table(raw, "wall", "latency-block", typical_us, "us")),
         section("Spinning, one way, 64 bytes, wall clock",
                 latency_table(raw, "wall", "latency-spin", typical_us, "us")),
+        section("Context switches of a notification, spinning",
+                floor_table(raw, "wall", "floor-switches", switches, "switches", 2)),
         section("Ways to wait, one way, 64 bytes, wall clock",
                 latency_table(raw, "wall", "latency-waits", typical_us, "us")),
         section("Blocking, instructions of a notification",
@@ -227,5 +238,8 @@ def everything(raw):
         section("Bandwidth, 1 MiB",
                 latency_table(raw, "wall", "bandwidth", bandwidth, "MB/s")),
         section("Many endpoints", scale_table(raw)),
+        section("A connection, instructions of both ends",
+                floor_table(raw, "icount", "floor-connect", connect_instructions,
+                            "instructions", 0)),
         section("Other libraries, 64 bytes", library_table(raw)),
     ])
