@@ -74,6 +74,11 @@ misuse() {
 		rnotify watch "$rule" 2>/dev/null
 		[ $? = 2 ] || return 1
 	done
+	# and says why
+	rnotify watch drop,4/3 2>&1 | grep -q "'drop,4/3' is no rule: VALUE has bits" &&
+		rnotify watch slots:0 2>&1 | grep -q 'rule: slots take :SHIFT+BITS' &&
+		rnotify watch counter,1 2>&1 | grep -q 'rule: nothing but ,VALUE/MASK' &&
+		rnotify watch counts 2>&1 | grep -q 'rule: it begins with counter'
 }
 
 plan 4

@@ -3,7 +3,6 @@
  * rnotify ping - measure round trips to 'rnotify pong'.
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "dial.h"
 #include "json.h"
 #include "pong.h"
+#include "stop.h"
 
 #define DEFAULT_COUNT	1000
 #define COUNT_MAX	10000000u
@@ -64,14 +64,6 @@ struct pinger {
 	uint64_t *samples;
 	uint64_t nr;
 };
-
-static volatile sig_atomic_t interrupted;
-
-static void on_signal(int sig)
-{
-	(void)sig;
-	interrupted = 1;
-}
 
 static bool number_option(int c, struct ping_options *opt, int *status)
 {
@@ -159,7 +151,7 @@ static int ping_post(struct pinger *p, uint32_t n)
 	op.flags |= RNOTIFY_OP_F_SIGNALED;
 	do {
 		ret = rnotify_post(p->ctx, &op, 1, 0, -1);
-	} while (ret == -EINTR && !interrupted);
+	} while (ret == -EINTR && !stop_asked());
 	return ret == 1 ? 0 : ret;
 }
 
@@ -195,7 +187,7 @@ static int ping_await(struct pinger *p, uint32_t n, uint64_t *back)
 	while (!done || !*back) {
 		ret = rnotify_wait(p->ctx, 1, RNOTIFY_FOREVER,
 				   p->opt->spin_us * 1000);
-		if (ret == -EINTR && interrupted)
+		if (ret == -EINTR && stop_asked())
 			return 0;
 		if (ret < 0 && ret != -EINTR)
 			return fail("waiting: %s", strerror(-ret));
@@ -218,7 +210,7 @@ static int ping_once(struct pinger *p, uint32_t n)
 	stamp(sent, p->opt->size, n);
 	start = now_ns();
 	ret = ping_post(p, n);
-	if (ret == -EINTR && interrupted)
+	if (ret == -EINTR && stop_asked())
 		return 0;
 	if (ret && !is_over(ret))
 		return fail_call(p->ctx, RNOTIFY_CALL_POST, ret, p->opt->where);
@@ -233,15 +225,12 @@ static int ping_once(struct pinger *p, uint32_t n)
 
 static int ping_all(struct pinger *p)
 {
-	const struct sigaction action = { .sa_handler = on_signal };
 	uint64_t i;
 	int ret = 0;
 
 	/* From now on there are figures to show at the end. */
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
-	for (i = 0; i < p->opt->count && !ret && !interrupted; i++) {
+	stop_catch();
+	for (i = 0; i < p->opt->count && !ret && !stop_asked(); i++) {
 		if (i && p->opt->interval_ms)
 			usleep((useconds_t)p->opt->interval_ms * 1000);
 		ret = ping_once(p, (uint32_t)i);

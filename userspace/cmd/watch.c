@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include "common.h"
 #include "dial.h"
 #include "json.h"
+#include "stop.h"
 #include "watch.h"
 
 #define RULES_MAX	16u
@@ -56,14 +56,6 @@ struct watch {
 	uint64_t peers;		/* connected now */
 	uint64_t others;	/* notifications that no rule was for */
 };
-
-static volatile sig_atomic_t stop;
-
-static void on_signal(int sig)
-{
-	(void)sig;
-	stop = 1;
-}
 
 /* ---- showing ---- */
 
@@ -193,7 +185,7 @@ static int take_events(struct watch *watch, int64_t deadline)
 	const struct rnotify_event *e;
 	int ret;
 
-	while (!stop) {
+	while (!stop_asked()) {
 		while ((e = rnotify_peek(watch->ctx))) {
 			on_event(watch, e);
 			rnotify_release(watch->ctx, 1);
@@ -243,7 +235,7 @@ static int run_samples(struct watch *watch)
 	uint64_t n;
 	int ret;
 
-	for (n = 0; !stop && (!watch->samples || n < watch->samples); n++) {
+	for (n = 0; !stop_asked() && (!watch->samples || n < watch->samples); n++) {
 		ret = take_events(watch, deadline);
 		if (ret)
 			return fail("waiting for events: %s", strerror(-ret));
@@ -298,13 +290,17 @@ static int read_options(struct watch *watch, int argc, char **argv, int *status)
 static int read_rules(struct watch *watch, int argc, char **argv)
 {
 	static char everything[] = "counter";
+	const char *wrong;
 	int i;
 
 	if (argc > (int)RULES_MAX)
 		return bad_usage(usage, "%u rules at the most", RULES_MAX);
-	for (i = 0; i < argc; i++)
-		if (!watched_parse(&watch->rules[watch->nr_rules++], argv[i]))
-			return bad_usage(usage, "'%s' is no rule", argv[i]);
+	for (i = 0; i < argc; i++) {
+		wrong = watched_parse(&watch->rules[watch->nr_rules++], argv[i]);
+		if (wrong)
+			return bad_usage(usage, "'%s' is no rule: %s", argv[i],
+					 wrong);
+	}
 	if (!argc)
 		watched_parse(&watch->rules[watch->nr_rules++], everything);
 	return 0;
@@ -313,7 +309,6 @@ static int read_rules(struct watch *watch, int argc, char **argv)
 static int run(int argc, char **argv)
 {
 	const struct rnotify_attr attr = { .ring_entries = RING_ENTRIES };
-	const struct sigaction action = { .sa_handler = on_signal };
 	struct watch watch = { .where = "*", .interval_ms = 1000 };
 	int ret, status = 0;
 
@@ -322,9 +317,7 @@ static int run(int argc, char **argv)
 	status = read_rules(&watch, argc - optind, argv + optind);
 	if (status)
 		return status;
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
+	stop_catch();
 	ret = rnotify_open(&watch.ctx, &attr);
 	if (ret)
 		return fail_call(NULL, RNOTIFY_CALL_OPEN, ret, NULL);

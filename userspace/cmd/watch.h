@@ -27,9 +27,9 @@ struct watched {
 
 /*
  * "counter", "slots:SHIFT+BITS", "drop"; each with ",VALUE/MASK" behind it, if
- * it isn't for all that come. False if the text makes no sense.
+ * it isn't for all that come. Returns what is wrong with the text, or NULL.
  */
-bool watched_parse(struct watched *w, const char *text);
+const char *watched_parse(struct watched *w, const char *text);
 /* Makes the object. 0 or -errno. */
 int watched_create(struct watched *w, struct rnotify *ctx);
 /* Notifications and bytes so far */

@@ -23,16 +23,17 @@ static bool parse_u32(const char **text, char stop, uint32_t *n)
 	return true;
 }
 
-/* ",VALUE/MASK" */
-static bool parse_match(struct rnotify_rule *rule, const char *text)
+/* ",VALUE/MASK". Returns what is wrong with it, or NULL. */
+static const char *parse_match(struct rnotify_rule *rule, const char *text)
 {
 	if (!*text)
-		return true;
-	if (*text++ != ',')
-		return false;
-	return parse_u32(&text, '/', &rule->value) &&
-	       parse_u32(&text, '\0', &rule->mask) &&
-	       !(rule->value & ~rule->mask);
+		return NULL;
+	if (*text++ != ',' || !parse_u32(&text, '/', &rule->value) ||
+	    !parse_u32(&text, '\0', &rule->mask))
+		return "nothing but ,VALUE/MASK can stand behind the action";
+	if (rule->value & ~rule->mask)
+		return "VALUE has bits that MASK has not, so nothing fits";
+	return NULL;
 }
 
 /* "SHIFT+BITS", up to the comma or the end */
@@ -64,7 +65,7 @@ static bool skip(const char **text, const char *word)
 	return true;
 }
 
-bool watched_parse(struct watched *w, const char *text)
+const char *watched_parse(struct watched *w, const char *text)
 {
 	*w = (struct watched){ .text = text };
 	if (skip(&text, "counter")) {
@@ -74,9 +75,9 @@ bool watched_parse(struct watched *w, const char *text)
 	} else if (skip(&text, "slots:")) {
 		w->rule.action = RNOTIFY_ACTION_SLOTS;
 		if (!parse_field(&w->rule, &text))
-			return false;
+			return "slots take :SHIFT+BITS, a field of up to 16 of the 32 bits";
 	} else {
-		return false;
+		return "it begins with counter, slots:SHIFT+BITS or drop";
 	}
 	return parse_match(&w->rule, text);
 }
