@@ -61,11 +61,11 @@ stream() {
 floor_dir=/sys/kernel/debug/rnotify_floor
 
 load_floor() {
-	[ -d $floor_dir ] || insmod /t/rnotify_floor.ko addr="$RNOTIFY_ADDR"
+	[ -d "$floor_dir" ] || insmod /t/rnotify_floor.ko addr="$RNOTIFY_ADDR"
 }
 
 ask_floor() {
-	echo "$*" >$floor_dir/run
+	echo "$*" >"$floor_dir/run"
 }
 
 # floor NAME WAIT WHAT...: the bare module (selftests/floor) and ours by turns
@@ -76,7 +76,7 @@ floor() {
 	load_floor || return
 	for _ in $(seq "$R"); do
 		ask_floor "$*" || return
-		echo "@floor $name $(cat $floor_dir/run)"
+		echo "@floor $name $(cat "$floor_dir/run")"
 		rnotify perf --json -n $((400 * N / 100)) -w "$wait" >/tmp/part || return
 		printf '@bench %s %s\n' "$name" "$(tr -d '\n' </tmp/part)"
 	done
@@ -104,10 +104,10 @@ floor_switches() {
 	n=$((2000 * N / 100))
 	load_floor || return
 	for _ in $(seq "$R"); do
-		switches "$1" floor $((2 * n)) ask_floor latency softirq 64 $n || return
+		switches "$1" floor $((2 * n)) ask_floor latency softirq 64 "$n" || return
 		for t in rnotify write_imm; do
-			switches "$1" $t $((2 * n)) \
-				rnotify perf --json -n $n -w spin -t $t || return
+			switches "$1" "$t" $((2 * n)) \
+				rnotify perf --json -n "$n" -w spin -t "$t" || return
 		done
 	done
 }
@@ -117,7 +117,7 @@ floor_connect() {
 	load_floor || return
 	for _ in $(seq "$R"); do
 		ask_floor connect softirq 64 200 || return
-		echo "@floor $1 $(cat $floor_dir/run)"
+		echo "@floor $1 $(cat "$floor_dir/run")"
 		rnotify perf --json -n 1 -m connect -t rnotify,write_imm -e 200 -W 64 \
 			>/tmp/part || return
 		printf '@bench %s %s\n' "$1" "$(tr -d '\n' </tmp/part)"
