@@ -90,9 +90,18 @@ static int map_chunk(struct rnotify_export *export, u32 i,
 	return 0;
 }
 
+/* Pages of the largest chunk: a small share takes a small MR. */
+static u32 chunk_pages(const struct rnotify_export *export)
+{
+	u64 all = DIV_ROUND_UP_ULL(export->first_offset + export->length,
+				   PAGE_SIZE);
+
+	return min_t(u64, all, 1u << (export->chunk_shift - PAGE_SHIFT));
+}
+
 static int map_chunks(struct rnotify_export *export)
 {
-	u32 max = 1u << (export->chunk_shift - PAGE_SHIFT);
+	u32 max = chunk_pages(export);
 	struct scatterlist *sg;
 	int ret = 0;
 	u32 i;
