@@ -208,7 +208,7 @@ addresses() {
 	[ $? = 1 ] && says send.log "nosuchhost.invalid: .*\(no host of that\|name service\)" ||
 		return 1
 	rnotify send in "$A:99999" >send.log 2>&1
-	[ $? = 1 ] && says send.log "up to 65535" || return 1
+	[ $? = 2 ] && says send.log "up to 65535" || return 1
 	rnotify recv -l 192.0.2.9:7000 >recv.log 2>&1
 	[ $? = 1 ] && says recv.log "rnotify info"
 }

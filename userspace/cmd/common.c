@@ -31,7 +31,13 @@ int fail_call(struct rnotify *ctx, enum rnotify_call call, int err,
 	char buf[SENTENCES];
 
 	rnotify_explain_errno(ctx, call, err, buf, sizeof(buf));
-	return about ? fail("%s: %s", about, buf) : fail("%s", buf);
+	if (about)
+		fail("%s: %s", about, buf);
+	else
+		fail("%s", buf);
+	/* Text that can't be an address is wrong usage, like a wrong option. */
+	return call == RNOTIFY_CALL_RESOLVE && (err == -EINVAL || err == -ERANGE) ?
+	       EXIT_USAGE : EXIT_FAILED;
 }
 
 int fail_event(const struct rnotify_event *event, const char *about)

@@ -31,7 +31,10 @@ extern const struct command cmd_info, cmd_recv, cmd_send, cmd_ping, cmd_pong,
 
 /* "rnotify: ...", newline added; returns EXIT_FAILED */
 int fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* the same, with the sentences that librnotify knows for a failed call */
+/*
+ * The same, with the sentences that librnotify knows for a failed call; returns
+ * EXIT_USAGE for text that can't be an address.
+ */
 int fail_call(struct rnotify *ctx, enum rnotify_call call, int err,
 	      const char *about);
 /* and for a DISCONNECTED or other event */

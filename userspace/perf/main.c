@@ -220,11 +220,12 @@ static int with_process(const struct options *opt, struct place *mine,
 static int both_here(const struct options *opt)
 {
 	struct place mine = { 0 }, theirs;
-	int pair[2];
+	int pair[2], status;
 
-	if (opt->local ? address_of(opt->local, &mine.addr) :
-			 address_of_device(&mine.addr))
-		return EXIT_FAILED;
+	status = opt->local ? address_of(opt->local, &mine.addr) :
+			      address_of_device(&mine.addr);
+	if (status)
+		return status;
 	theirs = mine;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		return fail("socketpair: %s", strerror(errno));
@@ -239,9 +240,10 @@ static int both_here(const struct options *opt)
 static int with_server(const struct options *opt)
 {
 	struct place place = { .guarded = true };
+	int status = address_of(opt->where, &place.addr);
 
-	if (address_of(opt->where, &place.addr))
-		return EXIT_FAILED;
+	if (status)
+		return status;
 	place.control = control_connect(&place.addr);
 	return place.control < 0 ? EXIT_FAILED : client(opt, &place);
 }
@@ -260,11 +262,12 @@ static int serve_client(int fd)
 static int serve(const struct options *opt)
 {
 	union address addr;
-	int listener, fd;
+	int listener, fd, status;
 	pid_t pid;
 
-	if (address_of(opt->where ? opt->where : "*", &addr))
-		return EXIT_FAILED;
+	status = address_of(opt->where ? opt->where : "*", &addr);
+	if (status)
+		return status;
 	listener = control_listen(&addr);
 	if (listener < 0)
 		return EXIT_FAILED;

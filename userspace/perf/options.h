@@ -65,7 +65,7 @@ struct options {
 /* 0, or -2: *status is what to exit with */
 int options_parse(int argc, char **argv, struct options *opt, int *status);
 
-/* "HOST[:PORT]" to an address; EXIT_FAILED after a complaint */
+/* "HOST[:PORT]" to an address; the status to exit with after a complaint */
 int address_of(const char *text, union address *addr);
 /* An address of an RDMA device of this machine, else the loopback. */
 int address_of_device(union address *addr);
