@@ -271,8 +271,12 @@ device_removed() {
 	code=$code$?
 	rnotify recv -l "$A:$port" >recv2.log 2>&1
 	code=$code$?
+	rnotify recv -l "*:$port" 2>recv3.log &
+	awaits grep -q 'no RDMA device yet' recv3.log
+	code=$code$?
+	kill $!
 	rdma link add rxe0 type rxe netdev "$VM_NETDEV"
-	[ $code = 1111 ] && says send.log "was removed" &&
+	[ $code = 11110 ] && says send.log "was removed" &&
 		says recv.log "was removed" && says send2.log "rdma link add" &&
 		says recv2.log "rdma link add" && nothing_left
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common.h"
+#include "devices.h"
 #include "dial.h"
 
 int find_event(struct rnotify *ctx, uint32_t endpoint, unsigned int type,
@@ -117,6 +118,17 @@ int answer_no(struct rnotify *ctx, uint32_t endpoint, unsigned int status)
 			      sizeof(private_data));
 }
 
+/* Listening at any address works without a device, and nobody can come. */
+static void remark_no_device(void)
+{
+	struct rdma_devices devs;
+
+	devices_read(&devs);
+	if (!devs.nr)
+		fprintf(stderr, "there is no RDMA device yet (rnotify info)\n");
+	devices_free(&devs);
+}
+
 int listen_at(struct rnotify *ctx, const char *where, bool quiet,
 	      uint32_t *listener)
 {
@@ -130,9 +142,11 @@ int listen_at(struct rnotify *ctx, const char *where, bool quiet,
 	ret = rnotify_listen(ctx, &addr, 0, 0, listener);
 	if (ret)
 		return fail_call(ctx, RNOTIFY_CALL_LISTEN, ret, where);
-	if (!quiet)
-		fprintf(stderr, "listening on %s\n",
-			rnotify_format(&addr, name, sizeof(name)));
+	if (quiet)
+		return 0;
+	fprintf(stderr, "listening on %s\n",
+		rnotify_format(&addr, name, sizeof(name)));
+	remark_no_device();
 	return 0;
 }
 
