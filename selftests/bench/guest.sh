@@ -140,7 +140,11 @@ run_part() {
 		;;
 	rate-spin) stream "$1" 4000 -t rnotify,write_imm -w spin -b 32 -r "$R" ;;
 	bandwidth) stream "$1" 40 -t $all -w block -s 1M -b 4 -W 16 -r "$R" ;;
-	endpoints) part "$1" 2000 -w block -e 1,16,256,1000 -W 16 -r "$R" ;;
+	# Several notifications for each endpoint
+	endpoints)
+		part "$1" 4000 -t rnotify,write_imm -w block -e 1,16,256,1000 \
+			-W 16 -r "$R"
+		;;
 	connect)
 		part "$1" 1 -m connect -t rnotify,write_imm -e 1,16,256,1000 \
 			-W 64 -r "$R"
