@@ -11,7 +11,7 @@
 static const struct rnotify_params params = {
 	.recv_depth = LIE_RECV,
 	.send_depth = 16,
-	.keepalive_ms = LIE_KEEPALIVE,
+	.keepalive_ms = RNT_KEEPALIVE_MS,
 	.remote_regions = LIE_REGIONS,
 };
 

@@ -110,29 +110,45 @@ __u32 rnt_request_(struct rnt_ctx *c, struct rnotify_event *ev)
 	return ev->endpoint;
 }
 
-void rnt_pair_more_(const struct rnt_pair *p, struct rnt_pair *more)
+/* What is no test of keepalive shall not fail where the host stands still. */
+static struct rnotify_params patient(const struct rnotify_params *params)
 {
+	struct rnotify_params p = {};
+
+	if (params)
+		p = *params;
+	if (!p.keepalive_ms)
+		p.keepalive_ms = RNT_KEEPALIVE_MS;
+	return p;
+}
+
+void rnt_more_(const struct rnt_pair *p, struct rnt_pair *more,
+	       const struct rnotify_params *pa,
+	       const struct rnotify_params *pb)
+{
+	const struct rnotify_params a = patient(pa), b = patient(pb);
+
 	*more = *p;
-	more->ea = rnt_connect_(p->a, rnt_addr4(), p->port, NULL, 0xa);
+	more->ea = rnt_connect_(p->a, rnt_addr4(), p->port, &a, 0xa);
 	more->eb = rnt_request_(p->b, NULL);
-	rnt_check_eq(0, rnt_accept(p->b, more->eb, NULL, 0xb));
+	rnt_check_eq(0, rnt_accept(p->b, more->eb, &b, 0xb));
 	rnt_expect_(p->a, more->ea, RNOTIFY_EVENT_ESTABLISHED, NULL);
 	rnt_expect_(p->b, more->eb, RNOTIFY_EVENT_ESTABLISHED, NULL);
+}
+
+void rnt_pair_more_(const struct rnt_pair *p, struct rnt_pair *more)
+{
+	rnt_more_(p, more, NULL, NULL);
 }
 
 void rnt_pair_open_(struct rnt_pair *p, struct rnt_ctx *a, struct rnt_ctx *b,
 		    const struct rnotify_params *pa,
 		    const struct rnotify_params *pb)
 {
-	memset(p, 0, sizeof(*p));
-	p->a = a;
-	p->b = b;
-	p->listener = rnt_listen_(b, rnt_addr4(), &p->port, 2);
-	p->ea = rnt_connect_(a, rnt_addr4(), p->port, pa, 0xa);
-	p->eb = rnt_request_(b, NULL);
-	rnt_check_eq(0, rnt_accept(b, p->eb, pb, 0xb));
-	rnt_expect_(a, p->ea, RNOTIFY_EVENT_ESTABLISHED, NULL);
-	rnt_expect_(b, p->eb, RNOTIFY_EVENT_ESTABLISHED, NULL);
+	struct rnt_pair bed = { .a = a, .b = b };
+
+	bed.listener = rnt_listen_(b, rnt_addr4(), &bed.port, 2);
+	rnt_more_(&bed, p, pa, pb);
 }
 
 int rnt_register(struct rnt_ctx *c, struct rnotify_register *reg, void *p,

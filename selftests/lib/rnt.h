@@ -27,6 +27,8 @@
 
 /* An awaited event or process has this long, times RNOTIFY_SLOW. */
 #define RNT_PATIENCE_MS	10000
+/* Where keepalive is not the subject */
+#define RNT_KEEPALIVE_MS	20000
 
 /* ---- failing ---- */
 
@@ -170,6 +172,10 @@ void rnt_pair_open_(struct rnt_pair *p, struct rnt_ctx *a, struct rnt_ctx *b,
 		    const struct rnotify_params *pb);
 /* One more connection of the same two contexts through the pair's listener. */
 void rnt_pair_more_(const struct rnt_pair *p, struct rnt_pair *more);
+/* The same with parameters; keepalive_ms 0 is RNT_KEEPALIVE_MS here */
+void rnt_more_(const struct rnt_pair *p, struct rnt_pair *more,
+	       const struct rnotify_params *pa,
+	       const struct rnotify_params *pb);
 
 #define rnt_listen(...) (rnt_at(__FILE__, __LINE__), rnt_listen_(__VA_ARGS__))
 #define rnt_connect(...) (rnt_at(__FILE__, __LINE__), rnt_connect_(__VA_ARGS__))
@@ -252,10 +258,6 @@ void rnt_down_(struct rnt_ctx *c, __u32 endpoint, unsigned int reason,
 	       struct rnotify_event *ev);
 /* Both sides at rest agree on all counters, and on credits if all is consumed */
 void rnt_settle_(const struct rnt_pair *p, bool consumed);
-/* rnt_pair_more() with parameters */
-void rnt_more_(const struct rnt_pair *p, struct rnt_pair *more,
-	       const struct rnotify_params *pa,
-	       const struct rnotify_params *pb);
 
 #define RNT_RNR_COUNTERS	3
 

@@ -136,18 +136,6 @@ void rnt_settle_(const struct rnt_pair *p, bool consumed)
 	check_queues(&b);
 }
 
-void rnt_more_(const struct rnt_pair *p, struct rnt_pair *more,
-	       const struct rnotify_params *pa,
-	       const struct rnotify_params *pb)
-{
-	*more = *p;
-	more->ea = rnt_connect_(p->a, rnt_addr4(), p->port, pa, 0xa);
-	more->eb = rnt_request_(p->b, NULL);
-	rnt_check_eq(0, rnt_accept(p->b, more->eb, pb, 0xb));
-	rnt_expect_(p->a, more->ea, RNOTIFY_EVENT_ESTABLISHED, NULL);
-	rnt_expect_(p->b, more->eb, RNOTIFY_EVENT_ESTABLISHED, NULL);
-}
-
 static const char * const rnr_counters[RNT_RNR_COUNTERS] = {
 	"rcvd_rnr_err", "send_rnr_err", "retry_rnr_exceeded_err",
 };
