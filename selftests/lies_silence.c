@@ -9,9 +9,10 @@
 #include "lie.h"
 
 #define PATIENCE	700	/* ms, to be established */
+#define KEEPALIVE	1000	/* ms */
 
 static const struct rnotify_params impatient = {
-	.keepalive_ms = LIE_KEEPALIVE,
+	.keepalive_ms = KEEPALIVE,
 	.connect_timeout_ms = PATIENCE,
 };
 
@@ -104,7 +105,7 @@ TEST_F(silence, established_without_receives)
 
 	l->r.no_receives = true;
 	lie_connect(l);
-	rnt_expect_none(&l->c, l->ep, 2 * LIE_KEEPALIVE / rnt_slow());
+	rnt_expect_none(&l->c, l->ep, 2 * KEEPALIVE / rnt_slow());
 	op = rnt_op_notify(l->ep, 1);
 	op.flags = RNOTIFY_OP_F_SIGNALED;
 	op.user_data = 42;

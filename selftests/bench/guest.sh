@@ -22,6 +22,14 @@ R=${BENCH_REPEAT:-5}
 LATENCY=${BENCH_LATENCY:-400}
 all=rnotify,write_imm,write_send,send,tcp
 
+# figures NAME COMMAND...: the command's JSON, for the runner
+figures() {
+	figures_of=$1
+	shift
+	"$@" --json >/tmp/part || return
+	printf '@bench %s %s\n' "$figures_of" "$(tr -d '\n' </tmp/part)"
+}
+
 # measure COMMAND NAME NOTIFICATIONS OPTIONS...
 measure() {
 	command=$1
@@ -29,12 +37,7 @@ measure() {
 	n=$((($3 * N + 99) / 100))
 	shift 3
 	# shellcheck disable=SC2086 # words
-	if $command --json -n $n "$@" >/tmp/part; then
-		printf '@bench %s %s\n' "$name" "$(tr -d '\n' </tmp/part)"
-		ok "$name"
-	else
-		not_ok "$name"
-	fi
+	check "$name" figures "$name" $command -n $n "$@"
 }
 
 # part NAME NOTIFICATIONS OPTIONS...
@@ -68,6 +71,14 @@ ask_floor() {
 	echo "$*" >"$floor_dir/run"
 }
 
+# floor_figures NAME WHAT...: what it says of that
+floor_figures() {
+	floor_figures_of=$1
+	shift
+	ask_floor "$*" || return
+	echo "@floor $floor_figures_of $(cat "$floor_dir/run")"
+}
+
 # floor NAME WAIT WHAT...: the bare module (selftests/floor) and ours by turns
 floor() {
 	name=$1
@@ -75,10 +86,8 @@ floor() {
 	shift 2
 	load_floor || return
 	for _ in $(seq "$R"); do
-		ask_floor "$*" || return
-		echo "@floor $name $(cat "$floor_dir/run")"
-		rnotify perf --json -n $((400 * N / 100)) -w "$wait" >/tmp/part || return
-		printf '@bench %s %s\n' "$name" "$(tr -d '\n' </tmp/part)"
+		floor_figures "$name" "$*" || return
+		figures "$name" rnotify perf -n $((400 * N / 100)) -w "$wait" || return
 	done
 }
 
@@ -116,11 +125,9 @@ floor_switches() {
 floor_connect() {
 	load_floor || return
 	for _ in $(seq "$R"); do
-		ask_floor connect softirq 64 200 || return
-		echo "@floor $1 $(cat "$floor_dir/run")"
-		rnotify perf --json -n 1 -m connect -t rnotify,write_imm -e 200 -W 64 \
-			>/tmp/part || return
-		printf '@bench %s %s\n' "$1" "$(tr -d '\n' </tmp/part)"
+		floor_figures "$1" connect softirq 64 200 || return
+		figures "$1" rnotify perf -n 1 -m connect -t rnotify,write_imm \
+			-e 200 -W 64 || return
 	done
 }
 

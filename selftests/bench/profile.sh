@@ -13,8 +13,7 @@
 #		"/usr/bin/perf --version" selftests/bench/profile.sh
 #
 # With PARENTS, a regular expression of functions, it says how many samples are below
-# each of these, and how many of them clear pages. So, what
-# connections take:
+# each of these, and how many of them clear pages. So, what connections take:
 #
 #		--env "MODE=-m connect -e 200 -W 64" --env "PARENTS=rxe_create_qp|..."
 #

@@ -16,7 +16,6 @@
 #define LIE_SHARED	8192u		/* bytes of each share */
 #define LIE_GUARD	4096u		/* before and behind them */
 #define LIE_GUARD_BYTE	0xa7
-#define LIE_KEEPALIVE	1000		/* ms, where a lie is found by it */
 #define LIE_RECV	4u		/* its windows */
 #define LIE_REGIONS	2u
 

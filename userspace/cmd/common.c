@@ -29,15 +29,14 @@ int fail_call(struct rnotify *ctx, enum rnotify_call call, int err,
 	      const char *about)
 {
 	char buf[SENTENCES];
+	int status;
 
 	rnotify_explain_errno(ctx, call, err, buf, sizeof(buf));
-	if (about)
-		fail("%s: %s", about, buf);
-	else
-		fail("%s", buf);
+	status = about ? fail("%s: %s", about, buf) : fail("%s", buf);
 	/* Text that can't be an address is wrong usage, like a wrong option. */
-	return call == RNOTIFY_CALL_RESOLVE && (err == -EINVAL || err == -ERANGE) ?
-	       EXIT_USAGE : EXIT_FAILED;
+	if (call == RNOTIFY_CALL_RESOLVE && (err == -EINVAL || err == -ERANGE))
+		return EXIT_USAGE;
+	return status;
 }
 
 int fail_event(const struct rnotify_event *event, const char *about)
