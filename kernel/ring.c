@@ -171,7 +171,8 @@ bool rnotify_ring_promise(struct rnotify_ring *ring, struct rnotify_resv *resv,
  *
  * Return: false if there is no free entry. Then the consumption of the next one
  * is told to the endpoint (rnotify_ep_consumed()), and the reader is asked for
- * a KICK meanwhile.
+ * a KICK meanwhile. It may have consumed just before, and not seen that: the
+ * caller looks, by rnotify_ring_reclaim() or rnotify_ring_reclaim_soon().
  */
 bool rnotify_ring_promise_or_block(struct rnotify_ring *ring,
 				   struct rnotify_resv *resv)
@@ -344,6 +345,26 @@ void rnotify_ring_reclaim(struct rnotify_ring *ring)
 		ring_tell_consumed(ring);
 		cond_resched();
 	} while (more);
+}
+
+/**
+ * rnotify_ring_reclaim_soon() - have a worker look, if there is something to see
+ * @ring: ring
+ *
+ * For those who hold a lock under which endpoints can't be told.
+ *
+ * Context: any but hard interrupt; rnotify_ep.lock may be held.
+ */
+void rnotify_ring_reclaim_soon(struct rnotify_ring *ring)
+{
+	bool behind;
+
+	spin_lock_bh(&ring->lock);
+	smp_mb();	/* H: pairs with G */
+	behind = READ_ONCE(ring->tail->cons) != ring->reclaimed;
+	spin_unlock_bh(&ring->lock);
+	if (behind)
+		mod_delayed_work(system_unbound_wq, &ring->kick_work, 0);
 }
 
 /**

@@ -167,6 +167,7 @@ void rnotify_ring_put(struct rnotify_ring *ring, struct rnotify_resv *resv,
 bool rnotify_ring_put_rx(struct rnotify_ring *ring, struct rnotify_ep *ep,
 			 struct rnotify_event *ev, const void *payload);
 void rnotify_ring_reclaim(struct rnotify_ring *ring);
+void rnotify_ring_reclaim_soon(struct rnotify_ring *ring);
 void rnotify_ring_forget(struct rnotify_ring *ring, struct rnotify_ep *ep);
 
 bool rnotify_ring_enough(struct rnotify_ring *ring, u32 min_events, u32 flags);

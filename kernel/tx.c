@@ -226,8 +226,10 @@ static void pay_writable(struct rnotify_ep *ep)
 {
 	struct rnotify_event ev = {};
 
-	if (!rnotify_ring_promise_or_block(ep->ring, &ep->rv_writable))
+	if (!rnotify_ring_promise_or_block(ep->ring, &ep->rv_writable)) {
+		rnotify_ring_reclaim_soon(ep->ring);
 		return;
+	}
 	ep->owe_writable = false;
 	rnotify_ep_event(ep, &ev, RNOTIFY_EVENT_WRITABLE);
 	rnotify_ring_put(ep->ring, &ep->rv_writable, &ev);
