@@ -304,19 +304,12 @@ TEST_F(peer, share_of_the_peer)
 /* The endpoint takes back, the peer answers: the connection stays. */
 TEST_F(peer, unshare)
 {
-	struct rnotify_share share = {
-		.endpoint_id = self->ep,
-		.region_id = self->mem.id,
-		.rights = RNOTIFY_RIGHT_WRITE,
-	};
-	int ret;
-
 	for (unsigned int i = 1; i < 6; i++) {
-		/* the peer's CREDIT for the place may be on its way */
-		while ((ret = rnt_share_err(&self->c, &share)))
-			ASSERT_EQ(-EMFILE, ret);
+		__u32 id = rnt_share(&self->c, self->ep, self->mem.id, 0, 0,
+				     RNOTIFY_RIGHT_WRITE, 0);
+
 		raw_await_share(&self->r);
-		EXPECT_EQ(0, raw_unshare(&self->r, &self->c, share.share_id));
+		EXPECT_EQ(0, raw_unshare(&self->r, &self->c, id));
 		EXPECT_EQ(i, self->r.gone);
 	}
 	raw_notify(&self->r, 5);

@@ -229,24 +229,6 @@ TEST_F(busy, endpoint_destroyed_meanwhile)
 	ASSERT_EQ(-ENOTCONN, s.ret);
 }
 
-/* As soon as both kernels know that there is room again. */
-static void share_soon(FIXTURE_DATA(busy) *self, __u64 offset)
-{
-	struct rnotify_share s = {
-		.endpoint_id = self->p.ea, .region_id = self->src.id,
-		.offset = offset, .length = 1, .rights = W,
-	};
-	uint64_t end = rnt_deadline(RNT_PATIENCE_MS);
-	int ret;
-
-	while ((ret = rnt_share_err(&self->a, &s))) {
-		rnt_check_eq(-EMFILE, ret);
-		rnt_check(rnt_left_ms(end));
-		rnt_kick(&self->b);
-		rnt_sleep_us(300);
-	}
-}
-
 /*
  * Control messages are behind the WRITEs, and there is room for a few only. The
  * shares end all the same, and in the end the peer hears of each of them.
@@ -277,7 +259,7 @@ TEST_F(busy, peer_learns_of_all_ends)
 	}
 	/* so that their places are free again */
 	for (int i = 0; i < SHARES; i++)
-		share_soon(self, i);
+		rnt_share(&self->a, self->p.ea, self->src.id, i, 1, W, 0);
 }
 
 /* Its operations progress, if slowly: they are waited for, not broken. */

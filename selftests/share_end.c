@@ -98,24 +98,12 @@ static bool frozen(const char *p, size_t len)
 	return same;
 }
 
-/* Its place may still be taken: until both kernels know that it is free. */
-static __u32 grant_soon(FIXTURE_DATA(fence) *self, __u32 region, __u32 *id)
+/* As rnt_grant(), among completions that the writer left behind. */
+static __u32 grant(FIXTURE_DATA(fence) *self, __u32 region, __u32 *id)
 {
-	struct rnotify_share s = {
-		.endpoint_id = self->p.eb, .region_id = region, .rights = W,
-	};
-	uint64_t end = rnt_deadline(RNT_PATIENCE_MS);
 	struct rnotify_event ev;
-	int ret;
 
-	while ((ret = rnt_share_err(&self->b, &s))) {
-		rnt_check_eq(-EMFILE, ret);
-		rnt_check(rnt_left_ms(end));
-		rnt_kick(&self->a);
-		rnt_sleep_us(300);
-	}
-	*id = s.share_id;
-	/* among completions that the writer left behind */
+	*id = rnt_share(&self->b, self->p.eb, region, 0, 0, W, 0);
 	rnt_check(rnt_take_type(&self->a, self->p.ea,
 				RNOTIFY_EVENT_REMOTE_REGION, &ev,
 				RNT_PATIENCE_MS));
@@ -144,7 +132,7 @@ TEST_F(fence, P4_share_taken_back)
 
 	rnt_region_alloc(&self->b, &r, LEN);
 	for (unsigned int i = 0; i < rounds; i++) {
-		self->remote = grant_soon(self, r.id, &id);
+		self->remote = grant(self, r.id, &id);
 		self->stop = false;
 		rnt_thread_start(&t, writer, self);
 		rnt_sleep_us(i * 500);
@@ -179,7 +167,7 @@ TEST_F(fence, P4_region_destroyed)
 		__u32 id;
 
 		rnt_region_user(&self->b, &r, p, LEN, 0);
-		self->remote = grant_soon(self, r.id, &id);
+		self->remote = grant(self, r.id, &id);
 		self->stop = false;
 		rnt_thread_start(&t, writer, self);
 		rnt_sleep_us(i * 300);
@@ -272,7 +260,7 @@ TEST_F(fence, P5_old_remote_ids)
 
 	rnt_region_alloc(&self->b, &r, LEN);
 	for (unsigned int i = 0; i < rounds; i++) {
-		old[i] = grant_soon(self, r.id, &id);
+		old[i] = grant(self, r.id, &id);
 		for (unsigned int j = 0; j < i; j++) {
 			ASSERT_NE(old[j], old[i]);
 		}
@@ -281,7 +269,7 @@ TEST_F(fence, P5_old_remote_ids)
 			   RNOTIFY_EVENT_REMOTE_REGION_GONE, NULL);
 	}
 	/* the newest is alive again; all before are refused */
-	grant_soon(self, r.id, &id);
+	grant(self, r.id, &id);
 	for (unsigned int i = 0; i < rounds; i++) {
 		op = rnt_op_inline(RNOTIFY_OP_WRITE, self->p.ea, "x", old[i],
 				   0, 1);

@@ -76,6 +76,7 @@ struct raw_share *lie_share_(struct lie *l, __u32 rights, __u32 *id)
 		.rights = rights,
 	};
 	uint64_t deadline = rnt_deadline(RNT_PATIENCE_MS);
+	bool refused = false;
 	int ret;
 
 	/* the credit for the place of a former one may be on its way */
@@ -83,7 +84,10 @@ struct raw_share *lie_share_(struct lie *l, __u32 rights, __u32 *id)
 		rnt_check_eq(-EMFILE, ret);
 		rnt_check(rnt_left_ms(deadline));
 		raw_pump(&l->r, 0);
+		refused = true;
 	}
+	if (refused)
+		rnt_expect(&l->c, l->ep, RNOTIFY_EVENT_WRITABLE, NULL);
 	if (id)
 		*id = share.share_id;
 	return raw_await_share_(&l->r);
