@@ -34,14 +34,12 @@ _FINE = [re.compile(p) for p in (
     r"spectre|Spectre|mitigation", r"memory leak report is",
     r"rcu: INFO: .*(?:Hierarchical|adjusting)",
 )]
-# Warnings of the core or of soft-RoCE that are theirs: functions of the call trace.
+# Warnings of the core or of soft-RoCE that are theirs: functions of the call trace. The
+# scripts in selftests/theirs get them without us.
 _THEIRS = (
-    # A receive posted for MADs while ib_mad_port_close() destroys the QP:
-    # selftests/theirs/mad_removal.sh waits for it without us.
+    # mad_removal.sh: a receive posted for MADs to a QP that is destroyed
     ("rxe_post_recv", "ib_mad_post_receive_mads", "ib_mad_recv_done"),
-    # A packet by loopback to a QP that is being destroyed: rxe_resp_queue_pkt() and
-    # rxe_comp_queue_pkt() queue it, then schedule the task; by then that may have run
-    # on another processor, and the packet's reference may have been the last.
+    # loopback_destroyed.sh: a packet by loopback to a QP that is being destroyed
     ("rxe_sched_task", "rxe_xmit_packet"),
 )
 _CALL = re.compile(r"(?:RIP: \w+:|\] +(?:\? )?)(\w+)[.\w]*\+0x[0-9a-f]+/")
