@@ -166,6 +166,15 @@ class Job:
 
     def _boot(self, items):
         """One session with the given programs; returns its guests."""
+        run = self._session(items)
+        if run.stillborn():
+            if self.show:
+                self.show("host", "# the guest died before its init ran; once more")
+            run = self._session(items)
+        return list(run.guests.values())
+
+    def _session(self, items):
+        """From the start of the guests to their end."""
         events = queue.Queue()
         roles = ("a", "b") if self.two else ("one",)
         machines = [qemu.Machine(r, self.kernel, self._setup(), events) for r in roles]
@@ -179,7 +188,7 @@ class Job:
                 end.close()
             run = session.Session(machines, events, self.slow, self.show, self.over)
             run.run()
-            return list(run.guests.values())
+            return run
         finally:
             for m in machines:
                 self._save_console(m)

@@ -42,6 +42,7 @@ class Guest:
         self.finished = False       # said "done", or is gone
         self.dead_by_request = False
         self.broken = None
+        self.spoke = False          # its init has said something
         self.up_after = None
         self.question = None        # (name, time) of a vm-sync not answered yet
 
@@ -99,6 +100,13 @@ class Session:
         for g in self.guests.values():
             self._attribute_splats(g)
 
+    def stillborn(self):
+        """Has a kernel died before its init ran, which is before anything of ours is
+        in it?  The emulator's doing: it runs code that another processor has just
+        changed."""
+        return any(g.broken and not g.spoke and not g.machine.alive()
+                   for g in self.guests.values())
+
     # -- what guests say --------------------------------------------------------
 
     def _on_console(self, guest, text):
@@ -119,6 +127,7 @@ class Session:
         guest.finished = True
 
     def _on_out(self, guest, text):
+        guest.spoke = True
         if text.startswith("@@vm "):
             words = text.split()[1:]
             getattr(self, "_mark_" + words[0])(guest, *words[1:])
