@@ -211,7 +211,8 @@ def check(kernels, long=False, host=True):
     built = {r[3] for r in rows if r[2] == tap.PASS}
     usable = [k for k in kernels if "modules-" + k in built]
     tasks = []
-    for k in usable:
+    # The longest first: the other half of the machine has the rest meanwhile
+    for k in sorted(usable, key=lambda k: k != "debug"):
         tasks += vm_tasks(k, one_vm_items(k, long), long)
     for n, item in enumerate(two_vm_items(long)):
         if "userspace" not in built:
