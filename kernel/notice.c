@@ -40,7 +40,6 @@ void rnotify_notice_give(struct rnotify_ring *ring,
 	lockdep_assert_held(&ring->lock);
 	if (resv->in_ring) {
 		rnotify_ring_block(ring, resv);
-		smp_mb();	/* H: pairs with G; then the caller looks */
 		return;
 	}
 	if (WARN_ON_ONCE(!resv->nr))

@@ -16,7 +16,7 @@ static void ring_update_kick(struct rnotify_ring *ring)
 		return;
 	WRITE_ONCE(ring->head->need_kick, want);
 	if (want)
-		queue_delayed_work(rnotify_wq, &ring->kick_work,
+		queue_delayed_work(system_unbound_wq, &ring->kick_work,
 				   RNOTIFY_KICK_PERIOD);
 }
 
@@ -24,6 +24,8 @@ static void ring_update_kick(struct rnotify_ring *ring)
  * rnotify_ring_block() - the next consumption is to be told
  * @ring: ring; its lock is held
  * @resv: reservation that has no free entry
+ *
+ * The user may have consumed, and missed need_kick: the caller looks afterwards.
  */
 void rnotify_ring_block(struct rnotify_ring *ring, struct rnotify_resv *resv)
 {
@@ -32,6 +34,7 @@ void rnotify_ring_block(struct rnotify_ring *ring, struct rnotify_resv *resv)
 	resv->blocked = true;
 	ring->nr_starved++;
 	ring_update_kick(ring);
+	smp_mb();	/* H: pairs with G; then the caller looks */
 }
 
 /**

@@ -15,7 +15,7 @@ static void kick_work_fn(struct work_struct *work)
 
 	rnotify_ring_reclaim(ring);
 	if (READ_ONCE(ring->head->need_kick))
-		queue_delayed_work(rnotify_wq, &ring->kick_work,
+		queue_delayed_work(system_unbound_wq, &ring->kick_work,
 				   RNOTIFY_KICK_PERIOD);
 }
 
