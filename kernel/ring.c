@@ -171,8 +171,8 @@ bool rnotify_ring_promise(struct rnotify_ring *ring, struct rnotify_resv *resv,
  *
  * Return: false if there is no free entry. Then the consumption of the next one
  * is told to the endpoint (rnotify_ep_consumed()), and the reader is asked for
- * a KICK meanwhile. It may have consumed just before, and not seen that: the
- * caller looks, by rnotify_ring_reclaim() or rnotify_ring_reclaim_soon().
+ * a KICK meanwhile. It may have consumed just before, and not seen that: hence
+ * the caller looks afterwards, by rnotify_ring_reclaim().
  */
 bool rnotify_ring_promise_or_block(struct rnotify_ring *ring,
 				   struct rnotify_resv *resv)
@@ -187,23 +187,6 @@ bool rnotify_ring_promise_or_block(struct rnotify_ring *ring,
 		rnotify_ring_block(ring, resv);
 	spin_unlock_bh(&ring->lock);
 	return ok;
-}
-
-/**
- * rnotify_ring_free() - entries of a reservation that nobody counts on
- * @ring: ring
- * @resv: reservation
- *
- * Return: entries.
- */
-u32 rnotify_ring_free(struct rnotify_ring *ring, struct rnotify_resv *resv)
-{
-	u32 nr;
-
-	spin_lock_bh(&ring->lock);
-	nr = resv->nr - resv->in_ring - resv->promised;
-	spin_unlock_bh(&ring->lock);
-	return nr;
 }
 
 /**
@@ -348,23 +331,32 @@ void rnotify_ring_reclaim(struct rnotify_ring *ring)
 }
 
 /**
- * rnotify_ring_reclaim_soon() - have a worker look, if there is something to see
+ * rnotify_ring_free_or_block() - is there an entry that nobody counts on?
  * @ring: ring
+ * @resv: reservation of kind PLAIN, with an endpoint
  *
- * For those who hold a lock under which endpoints can't be told.
+ * If not, consumption of one is told, as rnotify_ring_promise_or_block() says. What
+ * was consumed just before is left to a worker, since the caller may hold a lock
+ * under which endpoints can't be told.
  *
  * Context: any but hard interrupt; rnotify_ep.lock may be held.
+ * Return: true if there is one.
  */
-void rnotify_ring_reclaim_soon(struct rnotify_ring *ring)
+bool rnotify_ring_free_or_block(struct rnotify_ring *ring,
+				struct rnotify_resv *resv)
 {
-	bool behind;
+	bool free, behind = false;
 
 	spin_lock_bh(&ring->lock);
-	smp_mb();	/* H: pairs with G */
-	behind = READ_ONCE(ring->tail->cons) != ring->reclaimed;
+	free = resv->nr - resv->in_ring - resv->promised >= 1;
+	if (!free) {
+		rnotify_ring_block(ring, resv);
+		behind = READ_ONCE(ring->tail->cons) != ring->reclaimed;
+	}
 	spin_unlock_bh(&ring->lock);
 	if (behind)
 		mod_delayed_work(system_unbound_wq, &ring->kick_work, 0);
+	return free;
 }
 
 /**

@@ -156,7 +156,8 @@ bool rnotify_ring_promise(struct rnotify_ring *ring, struct rnotify_resv *resv,
 			  u32 nr);
 bool rnotify_ring_promise_or_block(struct rnotify_ring *ring,
 				   struct rnotify_resv *resv);
-u32 rnotify_ring_free(struct rnotify_ring *ring, struct rnotify_resv *resv);
+bool rnotify_ring_free_or_block(struct rnotify_ring *ring,
+				struct rnotify_resv *resv);
 void rnotify_ring_unpromise(struct rnotify_ring *ring,
 			    struct rnotify_resv *resv);
 
@@ -167,7 +168,6 @@ void rnotify_ring_put(struct rnotify_ring *ring, struct rnotify_resv *resv,
 bool rnotify_ring_put_rx(struct rnotify_ring *ring, struct rnotify_ep *ep,
 			 struct rnotify_event *ev, const void *payload);
 void rnotify_ring_reclaim(struct rnotify_ring *ring);
-void rnotify_ring_reclaim_soon(struct rnotify_ring *ring);
 void rnotify_ring_forget(struct rnotify_ring *ring, struct rnotify_ep *ep);
 
 bool rnotify_ring_enough(struct rnotify_ring *ring, u32 min_events, u32 flags);

@@ -208,14 +208,18 @@ void rnotify_tx_keepalive(struct rnotify_ep *ep)
  * ---- completion -------------------------------------------------------
  */
 
-/* Would the post that got -EAGAIN go through, or fail for good? */
+/*
+ * Would the post that got -EAGAIN go through, or fail for good? The last is asked
+ * last: who only waits for the reader asks to be told of it.
+ */
 static bool may_write(struct rnotify_ep *ep)
 {
 	if (ep->state != RNOTIFY_EP_ESTABLISHED)
 		return true;
 	return rnotify_tx_room(ep, RNOTIFY_SQ_CLASS_DATA, ep->want_wrs) &&
 	       (!ep->want_credit || rnotify_credit_left(&ep->credit)) &&
-	       (!ep->want_event || rnotify_ring_free(ep->ring, &ep->rv_tx));
+	       (!ep->want_event ||
+		rnotify_ring_free_or_block(ep->ring, &ep->rv_tx));
 }
 
 /*
@@ -226,10 +230,8 @@ static void pay_writable(struct rnotify_ep *ep)
 {
 	struct rnotify_event ev = {};
 
-	if (!rnotify_ring_promise_or_block(ep->ring, &ep->rv_writable)) {
-		rnotify_ring_reclaim_soon(ep->ring);
+	if (!rnotify_ring_free_or_block(ep->ring, &ep->rv_writable))
 		return;
-	}
 	ep->owe_writable = false;
 	rnotify_ep_event(ep, &ev, RNOTIFY_EVENT_WRITABLE);
 	rnotify_ring_put(ep->ring, &ep->rv_writable, &ev);

@@ -248,6 +248,47 @@ TEST_F(flow, P7_tx_done_consumed_without_kick)
 					 RNOTIFY_OP_F_SIGNALED));
 }
 
+/*
+ * Refused for want of room in the send queue. That comes back, but as TX_DONE events,
+ * which take all entries: what the refused post waits for in the end is the reader.
+ */
+TEST_F(flow, P7_refused_for_room_then_for_events)
+{
+	enum { DEPTH = 8 };
+	struct rnotify_params params = { .send_depth = DEPTH };
+	struct rnt_ctx *a = &self->a;
+	struct rnotify_op op[DEPTH + 1];
+	unsigned int accepted, late = 0, rounds = 12;
+	int error;
+	__u32 nr;
+
+	rnt_pair_open(&self->p, a, &self->b, &params, NULL);
+	for (unsigned int i = 0; i <= DEPTH; i++) {
+		op[i] = rnt_op_notify(self->p.ea, i);
+		op[i].flags = RNOTIFY_OP_F_SIGNALED;
+		op[i].user_data = i;
+	}
+	for (unsigned int round = 0; round < rounds; round++) {
+		uint64_t start;
+
+		ASSERT_EQ(0, rnt_post(a, op, DEPTH + 1, 0, &accepted, &error));
+		ASSERT_EQ(DEPTH, accepted);
+		ASSERT_EQ(-EAGAIN, error);
+		ASSERT_EQ(0, rnt_wait(a, DEPTH, rnt_deadline(RNT_PATIENCE_MS),
+				      0, &nr));
+		ASSERT_EQ(0, rnt_poll(a, POLLOUT, 0));
+		start = rnt_now_ns();
+		for (unsigned int i = 0; i < DEPTH; i++)
+			rnt_expect_tx(a, self->p.ea, i, 0, NULL);
+		rnt_expect(a, self->p.ea, RNOTIFY_EVENT_WRITABLE, NULL);
+		ASSERT_EQ(POLLOUT, rnt_poll(a, POLLOUT, 0));
+		late += rnt_now_ns() - start > 200000000;
+		rnt_expect_imms(&self->b, self->p.eb, 0, DEPTH);
+	}
+	/* the machine may have stood still now and then */
+	EXPECT_LE(late, rounds / 2);
+}
+
 /* Nobody waits for an endpoint that has ended, and no KICK is asked for. */
 TEST_F(flow, P3_no_kick_for_a_peer_that_is_gone)
 {
