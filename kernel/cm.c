@@ -183,6 +183,8 @@ static void on_rejected(struct rnotify_ep *ep, struct rdma_cm_id *id,
 		ep->peer_data_len = rej.private_len;
 		memcpy(ep->peer_data, rej.private_data, rej.private_len);
 	}
+	/* Its last word, which may come before there is a queue pair. */
+	ep->goodbye = true;
 	rnotify_ep_fail_locked(ep, reason, error, 0, ev->status);
 	spin_unlock_bh(&ep->lock);
 }

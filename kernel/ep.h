@@ -195,8 +195,8 @@ struct rnotify_remote {
  * @peer_data: the peer's private data (protected by @lock)
  * @peer_data_len: bytes of it (protected by @lock)
  * @local_reason: what GOODBYE shall say (protected by @lock)
- * @goodbye: the peer's GOODBYE came; nothing after it counts (protected by
- *	@lock)
+ * @goodbye: the peer's GOODBYE came, or its reject; nothing after it counts
+ *	(protected by @lock)
  * @told: ESTABLISHED was written (protected by @lock)
  * @shown: passive side: CONNECT_REQUEST was written; before that there is no
  *	teardown, which would write DISCONNECTED (protected by @lock)

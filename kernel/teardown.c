@@ -56,7 +56,7 @@ static bool wants_goodbye(struct rnotify_ep *ep)
 	case RNOTIFY_REASON_PROTOCOL:
 	case RNOTIFY_REASON_VERSION:
 		ep->local_reason = ep->down.reason;
-		return true;
+		return ep->conn_sent && !ep->goodbye;
 	default:
 		return false;
 	}
