@@ -382,7 +382,7 @@ static const struct rnotify_ioctl_op rnotify_ioctl_ops[] = {
 		 .out = true,
 		 .made = offsetof(struct rnotify_share, share_id)),
 	IOCTL_OP(POST, rnotify_post, error, ioctl_post,
-		 .out = true, .out_on_error = true),
+		 .out = true, .out_on_error = true, .takes = true),
 	IOCTL_OP(WAIT, rnotify_wait, reserved2, ioctl_wait,
 		 .out = true, .out_on_error = true),
 	IOCTL_OP(KICK, rnotify_kick, flags, ioctl_kick),
@@ -445,6 +445,9 @@ long rnotify_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)
 		return -EFAULT;
 	if (size < op->min_size)
 		return -EINVAL;
+	/* What is beyond op->size is looked at byte by byte. */
+	if (size > PAGE_SIZE)
+		return -E2BIG;
 	ret = copy_struct_from_user(&arg, op->size, uptr, size);
 	if (ret)
 		return ret;

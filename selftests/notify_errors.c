@@ -5,6 +5,8 @@
  *
  * rvm: limit=60
  */
+#include <sys/mman.h>
+
 #include "kselftest_harness.h"
 #include "rnt.h"
 
@@ -440,6 +442,24 @@ TEST_F(errors, too_long_for_the_send_queue)
 	EXPECT_EQ(0, rnt_try(&self->a, &op));
 	rnt_expect(&self->b, p.eb, RNOTIFY_EVENT_NOTIFY, NULL);
 	still_works(self);
+}
+
+/* The outcome could not be told: nothing is posted, so that nobody sends twice. */
+TEST_F(errors, P1_outcome_can_not_be_written)
+{
+	struct rnotify_op op = rnt_op_notify(self->p.ea, 1);
+	struct rnotify_post *arg = rnt_anon(RNT_PAGE);
+
+	*arg = (struct rnotify_post){
+		.size = sizeof(*arg), .ops = (uintptr_t)&op, .nr_ops = 1,
+		.op_size = sizeof(op), .timeout_ns = -1,
+	};
+	ASSERT_EQ(0, mprotect(arg, RNT_PAGE, PROT_READ));
+	ASSERT_EQ(-EFAULT, rnt_ioctl(self->a.fd, RNOTIFY_IOCTL_POST, arg));
+	op = rnt_op_notify(self->p.ea, 2);
+	rnt_post1(&self->a, &op);
+	rnt_expect_imms(&self->b, self->p.eb, 2, 1);
+	rnt_expect_none(&self->b, self->p.eb, 1);
 }
 
 TEST_HARNESS_MAIN

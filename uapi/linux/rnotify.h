@@ -29,14 +29,15 @@
  *
  * - size smaller than the first published version: %EINVAL;
  * - size larger than the kernel knows: accepted if all the additional bytes
- *   are zero, %E2BIG otherwise;
+ *   are zero, and it is at most a page, %E2BIG otherwise;
  * - size smaller than the kernel knows: missing members are taken as zero, and
  *   not written back.
  *
  * The errnos that have one meaning for all commands:
  *
  * - %ENOTTY: no such command;
- * - %E2BIG: a larger struct, with something in the part unknown to the kernel;
+ * - %E2BIG: a larger struct, with something in the part unknown to the kernel,
+ *   or of more than a page;
  * - %EOPNOTSUPP: an unknown flag or enum value, or a reserved member not zero;
  * - %EINVAL: a known member has a value that can never be right;
  * - %ENOENT: an id that this context does not hold, or of another type;
