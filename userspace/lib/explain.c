@@ -71,8 +71,8 @@ static const struct reason reasons[] = {
 	[RNOTIFY_REASON_PEER_CLOSE] = {
 		"The peer closed the connection.", "" },
 	[RNOTIFY_REASON_PEER_EXIT] = {
-		"The peer's process ended without closing the connection.",
-		"Look there for why it was killed or crashed." },
+		"The peer's process ended, or closed all that it had open at once.",
+		"If it was not meant to, look there for why it was killed or crashed." },
 	[RNOTIFY_REASON_PEER_LOST] = {
 		"The peer's host does not answer any more.",
 		"Look whether it is up and reachable (ping, 'rdma link' there)." },

@@ -199,9 +199,11 @@ int rnotify_share(struct rnotify *ctx, uint32_t endpoint,
 		.rights = rights,
 		.tag = tag,
 	};
-	int ret;
+	int ret = -EINVAL;
 
-	ret = rnotify_ioctl(ctx->fd, RNOTIFY_IOCTL_SHARE, &arg);
+	/* Its id may be one of another region here. */
+	if (region->ctx == ctx)
+		ret = rnotify_ioctl(ctx->fd, RNOTIFY_IOCTL_SHARE, &arg);
 	if (share)
 		*share = ret ? 0 : arg.share_id;
 	return ret;

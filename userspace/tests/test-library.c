@@ -104,6 +104,22 @@ static void memory(void)
 	rnotify_close(ctx);
 }
 
+/* Its id may be that of another one here. */
+static void memory_of_another_context(void)
+{
+	struct rnotify *other = open_plain(), *ctx = open_plain();
+	struct rnotify_region *region;
+	static char bytes[100];
+	uint32_t share = 7;
+
+	CHECK(!rnotify_register(ctx, bytes, sizeof(bytes), 0, &region));
+	CHECK(!rnotify_share(ctx, 1, region, 0, 0, RNOTIFY_RIGHT_WRITE, 0, NULL));
+	CHECK(rnotify_share(other, 1, region, 0, 0, RNOTIFY_RIGHT_WRITE, 0,
+			    &share) == -EINVAL && !share);
+	rnotify_close(ctx);
+	rnotify_close(other);
+}
+
 static int destroyed_all(void)
 {
 	const struct rnotify_destroy *last = (const void *)fake.last;
@@ -300,6 +316,8 @@ int main(void)
 	return tap_run("opening", opening) +
 		tap_run("opening fails cleanly", opening_fails) +
 		tap_run("regions", memory) +
+		tap_run("a region of another context",
+			memory_of_another_context) +
 		tap_run("posting", posting) +
 		tap_run("waiting", waiting) +
 		tap_run("finding consumes nothing", finding) +
