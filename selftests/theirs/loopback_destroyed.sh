@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1 OR MIT
-# functions are called by until_true, which shellcheck does not see
+# functions are called by awaits, which shellcheck does not see
 # shellcheck disable=SC2317
 #
 # A packet by loopback to a QP that is being destroyed: rxe_resp_queue_pkt() and
@@ -19,21 +19,12 @@
 # selftests/vm/vmtest/splat.py, which knows that warning.
 # shellcheck source=selftests/theirs/wider.sh disable=SC1091
 . /t/wider.sh
+# shellcheck source=selftests/vm/guest/tap.sh disable=SC1091
+. /etc/vm/tap.sh
 echo 1..1
 rounds=${ROUNDS:-400}
 test ! -e /dev/rnotify || { echo "not ok 1 rnotify is loaded"; exit 1; }
 wider rdma_rxe:rxe_sched_task 20 || { echo "not ok 1 no probes"; exit 1; }
-
-# until COMMAND...: succeeds, for a while
-until_true() {
-	local i
-
-	for i in $(seq 100); do
-		"$@" && return
-		sleep 0.1
-	done
-	return 1
-}
 
 listening() {
 	ss -ltn | grep -q ":$port "
@@ -50,11 +41,11 @@ stream() {
 	# shellcheck disable=SC2086 # options are words
 	/t/ib_send_bw $options >/dev/null 2>&1 &
 	receiver=$!
-	until_true listening
+	awaits listening
 	# shellcheck disable=SC2086
 	/t/ib_send_bw $options "$RNOTIFY_ADDR" >/dev/null 2>&1 &
 	sender=$!
-	until_true both_up
+	awaits both_up
 	sleep "$(printf '0.%03d' $((300 + RANDOM % 300)))"
 	kill -9 $receiver
 	sleep 0.1
