@@ -43,6 +43,7 @@ class Guest:
         self.dead_by_request = False
         self.broken = None
         self.spoke = False          # its init has said something
+        self.stillborn = False      # gone before that
         self.up_after = None
         self.question = None        # (name, time) of a vm-sync not answered yet
 
@@ -104,8 +105,7 @@ class Session:
         """Has a kernel died before its init ran, which is before anything of ours is
         in it?  The emulator's doing: it runs code that another processor has just
         changed."""
-        return any(g.broken and not g.spoke and not g.machine.alive()
-                   for g in self.guests.values())
+        return any(g.stillborn for g in self.guests.values())
 
     # -- what guests say --------------------------------------------------------
 
@@ -116,6 +116,7 @@ class Session:
     def _on_gone(self, guest, _):
         if guest.finished:
             return
+        guest.stillborn = not guest.spoke
         if guest.current and not guest.dead_by_request:
             guest.current.add(tap.FAIL, "vm", "the guest died: " +
                               (guest.machine.stderr() or "see the console"))
