@@ -8,6 +8,8 @@
 #ifndef _PING_FIXTURE_H
 #define _PING_FIXTURE_H
 
+#include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -16,6 +18,11 @@
 /* A round that takes longer is a stall, times RNOTIFY_SLOW. */
 #define STALL_MS	1000
 
+/* What is slow is said; the connection shall not end where the host stands still. */
+static const struct rnotify_params patient = {
+	.keepalive_ms = RNT_KEEPALIVE_MS,
+};
+
 static void next_event(struct rnt_sleeper *s, struct rnotify_event *ev)
 {
 	do {
@@ -23,12 +30,24 @@ static void next_event(struct rnt_sleeper *s, struct rnotify_event *ev)
 	} while (ev->type == RNOTIFY_EVENT_WRITABLE);
 }
 
+/* A connection that ended says why. */
+static void lost(struct rnt_sleeper *s, const char *what, int error)
+{
+	struct rnotify_endpoint_info info;
+
+	rnt_info(&s->c, s->endpoint, &info);
+	rnt_fail("%s: %s; reason %u, error %d, status %u", what,
+		 strerror(-error), info.down.reason, info.down.error,
+		 info.down.ib_status);
+}
+
 static void next_notify(struct rnt_sleeper *s, __u32 imm)
 {
 	struct rnotify_event ev;
 
 	next_event(s, &ev);
-	rnt_check_eq(RNOTIFY_EVENT_NOTIFY, ev.type);
+	if (ev.type != RNOTIFY_EVENT_NOTIFY)
+		lost(s, "wait", -ENODATA);
 	rnt_check_eq(imm, ev.notify.imm);
 }
 
@@ -39,7 +58,8 @@ static void say(struct rnt_sleeper *s, __u32 imm)
 
 	/* O_NONBLOCK in one of the styles: there is room all the same */
 	ret = rnt_post(&s->c, &op, 1, -1, NULL, NULL);
-	rnt_check_eq(0, ret);
+	if (ret)
+		lost(s, "post", ret);
 }
 
 /* ---- the two processes ---- */
@@ -78,12 +98,12 @@ static bool split(FIXTURE_DATA(ping) *self, const struct rnt_style *style)
 	self->child = rnt_fork();
 	if (self->child) {
 		s->endpoint = rnt_request(&s->c, NULL);
-		rnt_check_eq(0, rnt_accept(&s->c, s->endpoint, NULL, 0));
+		rnt_check_eq(0, rnt_accept(&s->c, s->endpoint, &patient, 0));
 	} else {
 		close(s->c.fd);
 		rnt_init(&s->c, 512, 0);
-		s->endpoint = rnt_connect(&s->c, rnt_addr4(), self->port, NULL,
-					  0);
+		s->endpoint = rnt_connect(&s->c, rnt_addr4(), self->port,
+					  &patient, 0);
 	}
 	rnt_expect(&s->c, s->endpoint, RNOTIFY_EVENT_ESTABLISHED, NULL);
 	rnt_sleeper_open(s, style);
