@@ -83,6 +83,7 @@ struct rnotify_notice {
  * @last_end: index of the latest event that was the last of an endpoint or
  *	listener, plus 1 (written under @lock); far behind @prod at first
  * @waiters: of &struct rnotify_waiter (protected by @lock)
+ * @nr_waiters: how many (protected by @lock)
  * @min_events: moderation: wake at so many (protected by @lock)
  * @max_delay_ns: moderation: or so long after the first (protected by @lock)
  * @wake_due: moderation: sleepers are still to be told (protected by @lock)
@@ -112,6 +113,7 @@ struct rnotify_ring {
 	atomic_t wait_more;
 	u32 last_end;
 	struct list_head waiters;
+	u32 nr_waiters;
 	u32 min_events;
 	u64 max_delay_ns;
 	bool wake_due;
@@ -186,6 +188,10 @@ void rnotify_ring_wake_init(struct rnotify_ring *ring);
 void rnotify_ring_wake_exit(struct rnotify_ring *ring);
 void rnotify_ring_wake(struct rnotify_ring *ring, u32 used,
 		       const struct rnotify_event *ev);
+int rnotify_ring_wait_add(struct rnotify_ring *ring,
+			  struct rnotify_waiter *waiter);
+bool rnotify_ring_wait_cancel(struct rnotify_ring *ring,
+			      struct rnotify_waiter *waiter);
 int rnotify_ring_moderate(struct rnotify_ring *ring,
 			  const struct rnotify_moderate *arg);
 void rnotify_eventfd_notify(struct eventfd_ctx __rcu **slot);

@@ -124,6 +124,13 @@ static void wake_later(struct rnotify_ring *ring)
 		      HRTIMER_MODE_REL_SOFT);
 }
 
+static void remove_waiter(struct rnotify_ring *ring,
+			  struct rnotify_waiter *waiter)
+{
+	list_del_init(&waiter->node);
+	ring->nr_waiters--;
+}
+
 static void call_waiters(struct rnotify_ring *ring, u32 used, bool last)
 {
 	struct rnotify_waiter *waiter, *next;
@@ -132,9 +139,59 @@ static void call_waiters(struct rnotify_ring *ring, u32 used, bool last)
 		if (used < waiter->min_events &&
 		    !(last && !(waiter->flags & RNOTIFY_WAIT_COUNT)))
 			continue;
-		list_del_init(&waiter->node);
+		remove_waiter(ring, waiter);
 		waiter->over(waiter);
 	}
+}
+
+/**
+ * rnotify_ring_wait_add() - wait for so many events, without sleeping
+ * @ring: ring
+ * @waiter: complete but for @node
+ *
+ * From here on @waiter may be over, and gone, at any time; unless 0 or less is
+ * returned.
+ *
+ * Return: 1 if it waits, 0 if there is nothing to wait for, -EMFILE if too many
+ * wait.
+ */
+int rnotify_ring_wait_add(struct rnotify_ring *ring,
+			  struct rnotify_waiter *waiter)
+{
+	int ret = 1;
+
+	INIT_LIST_HEAD(&waiter->node);
+	spin_lock_bh(&ring->lock);
+	if (rnotify_ring_enough(ring, waiter->min_events, waiter->flags)) {
+		ret = 0;
+	} else if (ring->nr_waiters >= RNOTIFY_URING_WAITS_MAX) {
+		ret = -EMFILE;
+	} else {
+		list_add_tail(&waiter->node, &ring->waiters);
+		ring->nr_waiters++;
+	}
+	spin_unlock_bh(&ring->lock);
+	return ret;
+}
+
+/**
+ * rnotify_ring_wait_cancel() - wait no longer
+ * @ring: ring
+ * @waiter: what was added
+ *
+ * Return: false if it is over already.
+ */
+bool rnotify_ring_wait_cancel(struct rnotify_ring *ring,
+			      struct rnotify_waiter *waiter)
+{
+	bool waits;
+
+	spin_lock_bh(&ring->lock);
+	waits = !list_empty(&waiter->node);
+	if (waits)
+		remove_waiter(ring, waiter);
+	spin_unlock_bh(&ring->lock);
+	return waits;
 }
 
 /**

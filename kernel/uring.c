@@ -67,7 +67,7 @@ static int uring_wait(struct rnotify_ring *ring, struct io_uring_cmd *cmd,
 {
 	struct rnotify_waiter *waiter = to_waiter(cmd);
 	struct rnotify_uring_wait sqe;
-	bool over = false;
+	int ret;
 
 	memcpy(&sqe, rnotify_uring_payload(cmd), sizeof(sqe));
 	if (sqe.flags & ~RNOTIFY_WAIT_COUNT || sqe.reserved)
@@ -76,34 +76,21 @@ static int uring_wait(struct rnotify_ring *ring, struct io_uring_cmd *cmd,
 		return -EINVAL;
 
 	rnotify_ring_reclaim(ring);
-	INIT_LIST_HEAD(&waiter->node);
 	waiter->min_events = sqe.min_events;
 	waiter->flags = sqe.flags;
 	waiter->over = wait_over;
 	/* Before it can complete: afterwards the command may be gone. */
 	io_uring_cmd_mark_cancelable(cmd, issue_flags);
-	spin_lock_bh(&ring->lock);
-	if (rnotify_ring_enough(ring, sqe.min_events, sqe.flags))
-		over = true;
-	else
-		list_add_tail(&waiter->node, &ring->waiters);
-	spin_unlock_bh(&ring->lock);
-	if (over)
-		io_uring_cmd_done(cmd, 0, 0, issue_flags);
+	ret = rnotify_ring_wait_add(ring, waiter);
+	if (ret <= 0)
+		io_uring_cmd_done(cmd, ret, 0, issue_flags);
 	return -EIOCBQUEUED;
 }
 
 static void uring_cancel(struct rnotify_ring *ring, struct io_uring_cmd *cmd,
 			 unsigned int issue_flags)
 {
-	struct rnotify_waiter *waiter = to_waiter(cmd);
-	bool mine;
-
-	spin_lock_bh(&ring->lock);
-	mine = !list_empty(&waiter->node);
-	list_del_init(&waiter->node);
-	spin_unlock_bh(&ring->lock);
-	if (mine)
+	if (rnotify_ring_wait_cancel(ring, to_waiter(cmd)))
 		io_uring_cmd_done(cmd, -ECANCELED, 0, issue_flags);
 }
 

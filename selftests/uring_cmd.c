@@ -280,6 +280,53 @@ TEST_F(uring_cmd, wait_cancelled)
 	rnt_check_eq(0, rnt_wait(&self->b, 2, -1, 0, NULL));
 }
 
+static void fill_with_waits(struct io_uring *ring, int fd)
+{
+	for (unsigned int i = 0; i < RNOTIFY_URING_WAITS_MAX; i++)
+		queue_wait(ring, fd, 1, 1);
+	rnt_check_eq(RNOTIFY_URING_WAITS_MAX, io_uring_submit(ring));
+}
+
+/* So many and no more; those that ended make room, and so do the cancelled. */
+TEST_F(uring_cmd, wait_limit)
+{
+	struct rnotify_op op = rnt_op_notify(self->p.ea, 7);
+	uint64_t end = rnt_deadline(RNT_PATIENCE_MS);
+	struct rnotify_event ev;
+	struct io_uring many;
+	int ret;
+
+	if (!self->can_wait)
+		return;
+	for (unsigned int round = 0; round < 2; round++) {
+		ASSERT_EQ(0, io_uring_queue_init(RNOTIFY_URING_WAITS_MAX, &many,
+						 0));
+		fill_with_waits(&many, self->b.fd);
+		queue_wait(&self->ring, self->b.fd, 1, 2);
+		ASSERT_EQ(1, io_uring_submit(&self->ring));
+		ASSERT_EQ(-EMFILE, reap(&self->ring, 2));
+		rnt_post1(&self->a, &op);
+		for (unsigned int i = 0; i < RNOTIFY_URING_WAITS_MAX; i++)
+			ASSERT_EQ(0, reap(&many, 1));
+		rnt_expect(&self->b, self->p.eb, RNOTIFY_EVENT_NOTIFY, &ev);
+		fill_with_waits(&many, self->b.fd);
+		io_uring_queue_exit(&many);
+		/* it cancels in a worker of its own, a little later */
+		do {
+			queue_wait(&self->ring, self->b.fd, 2, 3);
+			ASSERT_EQ(1, io_uring_submit(&self->ring));
+			rnt_post1(&self->a, &op);
+			rnt_post1(&self->a, &op);
+			ret = reap(&self->ring, 3);
+			rnt_expect(&self->b, self->p.eb, RNOTIFY_EVENT_NOTIFY,
+				   &ev);
+			rnt_expect(&self->b, self->p.eb, RNOTIFY_EVENT_NOTIFY,
+				   &ev);
+		} while (ret == -EMFILE && rnt_left_ms(end));
+		ASSERT_EQ(0, ret);
+	}
+}
+
 /* A process that ends while it waits takes nothing down, and leaves nothing. */
 TEST_F(uring_cmd, wait_at_exit)
 {

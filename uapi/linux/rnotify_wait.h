@@ -131,6 +131,11 @@ struct rnotify_moderate {
 	__u64 max_delay_ns;
 };
 
+/*
+ * For a context. Each event is compared with all of them.
+ */
+#define RNOTIFY_URING_WAITS_MAX	256u
+
 /**
  * struct rnotify_uring_wait - io_uring: WAIT in io_uring_sqe.cmd
  * @min_events: as in &struct rnotify_wait
@@ -142,7 +147,8 @@ struct rnotify_moderate {
  * return 0. It is cancelled when its ring or its task ends; kernels up to
  * 6.12 at least have no other way for a uring_cmd, neither
  * IORING_OP_ASYNC_CANCEL nor a linked timeout. For those use IORING_OP_POLL_ADD
- * on the fd. While it waits it keeps the context alive.
+ * on the fd. While it waits it keeps the context alive. %EMFILE:
+ * RNOTIFY_URING_WAITS_MAX wait already.
  */
 struct rnotify_uring_wait {
 	__u32 min_events;
