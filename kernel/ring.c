@@ -141,6 +141,12 @@ void rnotify_ring_retire(struct rnotify_ring *ring, struct rnotify_resv *resv)
 	spin_unlock_bh(&ring->lock);
 }
 
+/* Entries that hold no event and that nobody counts on. */
+static u32 resv_free(const struct rnotify_resv *resv)
+{
+	return resv->nr - resv->in_ring - resv->promised;
+}
+
 /**
  * rnotify_ring_promise() - count on entries of a reservation for later
  * @ring: ring
@@ -157,7 +163,7 @@ bool rnotify_ring_promise(struct rnotify_ring *ring, struct rnotify_resv *resv,
 	bool ok;
 
 	spin_lock_bh(&ring->lock);
-	ok = resv->nr - resv->in_ring - resv->promised >= nr;
+	ok = resv_free(resv) >= nr;
 	if (ok)
 		resv->promised += nr;
 	spin_unlock_bh(&ring->lock);
@@ -180,7 +186,7 @@ bool rnotify_ring_promise_or_block(struct rnotify_ring *ring,
 	bool ok;
 
 	spin_lock_bh(&ring->lock);
-	ok = resv->nr - resv->in_ring - resv->promised >= 1;
+	ok = resv_free(resv);
 	if (ok)
 		resv->promised++;
 	else
@@ -348,7 +354,7 @@ bool rnotify_ring_free_or_block(struct rnotify_ring *ring,
 	bool free, behind = false;
 
 	spin_lock_bh(&ring->lock);
-	free = resv->nr - resv->in_ring - resv->promised >= 1;
+	free = resv_free(resv);
 	if (!free) {
 		rnotify_ring_block(ring, resv);
 		behind = READ_ONCE(ring->tail->cons) != ring->reclaimed;
