@@ -303,10 +303,13 @@ static double permille(const struct pinger *p, uint64_t part)
 static void report(struct pinger *p)
 {
 	static const struct {
-		const char *name;
+		const char *name, *json;
 		uint64_t part;
 	} ranks[] = {
-		{ "p50", 500 }, { "p90", 900 }, { "p99", 990 }, { "p99.9", 999 },
+		{ "p50", "p50_us", 500 },
+		{ "p90", "p90_us", 900 },
+		{ "p99", "p99_us", 990 },
+		{ "p99.9", "p99.9_us", 999 },
 	};
 	double sum = 0;
 	struct json j;
@@ -323,7 +326,7 @@ static void report(struct pinger *p)
 		json_real(&j, "avg_us", sum / (double)p->nr);
 		json_real(&j, "max_us", us(p->samples[p->nr - 1]));
 		for (i = 0; i < ARRAY_SIZE(ranks); i++)
-			json_real(&j, ranks[i].name, permille(p, ranks[i].part));
+			json_real(&j, ranks[i].json, permille(p, ranks[i].part));
 		json_finish(&j);
 		return;
 	}
