@@ -220,7 +220,7 @@ void rnotify_obj_destroy_all(struct rnotify_ctx *ctx);
  * @flags: &enum rnotify_region_flags (invariant)
  * @pages_mutex: lets mmap() and the release of @pages exclude each other; taken
  *	inside the mmap lock
- * @mm: the mm charged for @nr_pages, held by mmgrab; NULL if none (invariant)
+ * @charge: of @nr_pages (invariant)
  * @mutex: serialises making maps and exports of this region against its
  *	end
  * @dead: shutdown has begun; no new maps, exports or operations (written
@@ -239,7 +239,7 @@ struct rnotify_region {
 	u64 length;
 	u32 flags;
 	struct mutex pages_mutex;
-	struct mm_struct *mm;
+	struct rnotify_charge *charge;
 
 	struct mutex mutex;
 	bool dead;

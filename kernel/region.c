@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Regions: pinning or allocating memory, charging it, mapping it to user space,
- * and the hard fence at its end.
+ * Regions: pinning or allocating memory, mapping it to user space, and the hard
+ * fence at its end.
  */
-#include <linux/capability.h>
 #include <linux/mm.h>
-#include <linux/resource.h>
-#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
@@ -27,40 +24,6 @@
  */
 #define RNOTIFY_REGION_PATIENCE		(5 * HZ)
 #define RNOTIFY_REGION_PATIENCE_MAX	(20 * HZ)
-
-/*
- * ---- accounting -------------------------------------------------------
- */
-
-static int region_charge(struct rnotify_region *region,
-			 struct rnotify_register *arg)
-{
-	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
-	struct mm_struct *mm = current->mm;
-	s64 now;
-
-	now = atomic64_add_return(region->nr_pages, &mm->pinned_vm);
-	if (now > limit && !capable(CAP_IPC_LOCK)) {
-		atomic64_sub(region->nr_pages, &mm->pinned_vm);
-		now -= region->nr_pages;
-		arg->memlock_need = (u64)region->nr_pages << PAGE_SHIFT;
-		arg->memlock_left = now < limit ?
-				    (u64)(limit - now) << PAGE_SHIFT : 0;
-		return -EPERM;
-	}
-	mmgrab(mm);
-	region->mm = mm;
-	return 0;
-}
-
-static void region_uncharge(struct rnotify_region *region)
-{
-	if (!region->mm)
-		return;
-	atomic64_sub(region->nr_pages, &region->mm->pinned_vm);
-	mmdrop(region->mm);
-	region->mm = NULL;
-}
 
 /*
  * ---- pages ------------------------------------------------------------
@@ -239,7 +202,7 @@ static void region_shutdown(struct rnotify_obj *obj)
 	kvfree(region->pages);
 	region->pages = NULL;
 	mutex_unlock(&region->pages_mutex);
-	region_uncharge(region);
+	rnotify_charge_put(region->charge);
 }
 
 static void region_free(struct rnotify_obj *obj)
@@ -321,7 +284,8 @@ int rnotify_region_create(struct rnotify_ctx *ctx,
 	if (ret)
 		goto err_put;
 	/* Before the array: what may not be locked shall not be allocated. */
-	ret = region_charge(region, arg);
+	region->charge = rnotify_charge_make(region->nr_pages, arg);
+	ret = PTR_ERR_OR_ZERO(region->charge);
 	if (ret)
 		goto err_unreserve;
 	ret = -ENOMEM;
@@ -348,7 +312,7 @@ int rnotify_region_create(struct rnotify_ctx *ctx,
 err_array:
 	kvfree(region->pages);
 err_uncharge:
-	region_uncharge(region);
+	rnotify_charge_put(region->charge);
 err_unreserve:
 	rnotify_obj_unreserve(&region->obj);
 err_put:
@@ -362,7 +326,7 @@ err_put:
  * @id: region
  * @vma: covers exactly the region, rounded up to pages
  *
- * The mapping holds the pages: it outlives the region.
+ * The mapping holds the pages, and their charge: both outlive the region.
  *
  * Context: process; the mmap lock is held.
  * Return: 0, -EINVAL, -ENOENT, -ENOMEM.
@@ -387,6 +351,8 @@ int rnotify_region_mmap(struct rnotify_ctx *ctx, u32 id,
 	else if ((region->flags & RNOTIFY_REGION_ALLOC) &&
 		 vma_pages(vma) == nr)
 		ret = vm_insert_pages(vma, vma->vm_start, region->pages, &nr);
+	if (!ret)
+		rnotify_charge_map(region->charge, vma);
 	mutex_unlock(&region->pages_mutex);
 	rnotify_obj_put(obj);
 	return ret;

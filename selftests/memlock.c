@@ -8,6 +8,7 @@
 #include <grp.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "kselftest_harness.h"
 #include "rnt.h"
@@ -109,6 +110,71 @@ TEST_F(memlock, kernel_memory_counts)
 				  RNOTIFY_REGION_ALLOC));
 	ASSERT_EQ(-EPERM, reg(self, &r, 0, 1));
 	ASSERT_EQ(0, r.memlock_left);
+}
+
+static char *map(FIXTURE_DATA(memlock) *self, const struct rnotify_register *r)
+{
+	char *p = mmap(NULL, r->length, PROT_READ | PROT_WRITE, MAP_SHARED,
+		       self->c.fd, r->mmap_offset);
+
+	rnt_check(p != MAP_FAILED);
+	return p;
+}
+
+/* A mapping keeps the pages of a region that is gone, and they still count. */
+TEST_F(memlock, mapping_counts)
+{
+	struct rnotify_register r, more;
+	char *p, *q;
+
+	ASSERT_EQ(0, rnt_register(&self->c, &r, NULL, LIMIT / 2,
+				  RNOTIFY_REGION_ALLOC));
+	p = map(self, &r);
+	q = map(self, &r);
+	rnt_destroy(&self->c, r.region_id);
+	ASSERT_EQ((long long)LIMIT / 2048, rnt_vmpin_kib());
+	ASSERT_EQ(-EPERM, rnt_register(&self->c, &more, NULL, LIMIT,
+				       RNOTIFY_REGION_ALLOC));
+	EXPECT_EQ(LIMIT / 2, more.memlock_left);
+	memset(p, 1, LIMIT / 2);
+	ASSERT_EQ(0, munmap(q, LIMIT / 2));
+	/* a hole makes two mappings of one */
+	ASSERT_EQ(0, munmap(p + RNT_PAGE, RNT_PAGE));
+	ASSERT_EQ((long long)LIMIT / 2048, rnt_vmpin_kib());
+	ASSERT_EQ(0, munmap(p + 2 * RNT_PAGE, LIMIT / 2 - 2 * RNT_PAGE));
+	ASSERT_EQ((long long)LIMIT / 2048, rnt_vmpin_kib());
+	ASSERT_EQ(0, munmap(p, RNT_PAGE));
+	ASSERT_EQ(0, rnt_vmpin_kib());
+}
+
+/* A child's mapping, too: on the account of who registered. */
+TEST_F(memlock, mapping_of_a_child_counts)
+{
+	struct rnotify_register r;
+	int go[2];
+	pid_t pid;
+	char *p;
+
+	ASSERT_EQ(0, rnt_register(&self->c, &r, NULL, LIMIT,
+				  RNOTIFY_REGION_ALLOC));
+	p = map(self, &r);
+	ASSERT_EQ(0, pipe(go));
+	pid = rnt_fork();
+	if (!pid) {
+		char c;
+
+		close(go[1]);
+		rnt_check(read(go[0], &c, 1) == 0);
+		rnt_check_eq(0, rnt_vmpin_kib());
+		_exit(0);
+	}
+	close(go[0]);
+	rnt_destroy(&self->c, r.region_id);
+	ASSERT_EQ(0, munmap(p, LIMIT));
+	ASSERT_EQ((long long)LIMIT / 1024, rnt_vmpin_kib());
+	close(go[1]);
+	rnt_join(pid);
+	ASSERT_EQ(0, rnt_vmpin_kib());
 }
 
 /* The limit is the process's, not the context's. */

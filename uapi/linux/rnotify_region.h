@@ -39,7 +39,8 @@ enum rnotify_region_flags {
  * @memlock_left: out: with %EPERM: bytes left of RLIMIT_MEMLOCK
  *
  * Pins the pages for as long as the region lives. They are charged against
- * RLIMIT_MEMLOCK of the caller's mm (unless CAP_IPC_LOCK). What is refused:
+ * RLIMIT_MEMLOCK of the caller's mm (unless CAP_IPC_LOCK), those of ALLOC as
+ * long as they are mapped, too. What is refused:
  *
  * - %EINVAL: length 0, addr + length wraps; ALLOC with an address or another
  *   flag; fd of another kind of file, or shorter than addr + length;
