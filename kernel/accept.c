@@ -62,6 +62,7 @@ static int accept_locked(struct rnotify_ep *ep,
 			 const struct rnotify_accept *arg,
 			 const void *private_data)
 {
+	u64 cookie = ep->cookie;
 	int ret;
 
 	spin_lock_bh(&ep->lock);
@@ -81,6 +82,8 @@ static int accept_locked(struct rnotify_ep *ep,
 	ep->cookie = arg->cookie;
 	ret = answer(ep, private_data, arg->private_len);
 	if (ret) {
+		/* No event has had the new one; nor will the last, see below. */
+		ep->cookie = cookie;
 		/* The request is spent: the CM may have answered it. */
 		if (READ_ONCE(ep->state) >= RNOTIFY_EP_CLOSING)
 			return rnotify_ep_over(ep, -ENOTCONN);

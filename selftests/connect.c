@@ -51,7 +51,7 @@ TEST_F(connect, life)
 	ea = rnt_connect(&self->a, variant->addr(), self->port, &pa, 0xaaaa);
 	eb = rnt_request(&self->b, &ev);
 	EXPECT_EQ(self->listener, ev.request.listener);
-	EXPECT_EQ(0x6c697374656e, ev.cookie);
+	EXPECT_EQ(RNT_LISTENER_COOKIE, ev.cookie);
 	EXPECT_EQ(0, ev.request.private_len);
 	EXPECT_EQ(-1, rnt_diff_byte(ev.request.private_data,
 				    sizeof(ev.request.private_data), 0));

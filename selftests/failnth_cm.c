@@ -22,6 +22,10 @@
 /* Nothing is lost: that is how long it may take. */
 #define CLEAN_MS	(1000 * rnt_slow())
 
+/* More are never turned down at a time. */
+#define REFUSED	16
+#define COOKIE	0xacce
+
 /* What ends is found soon, too. */
 static const struct rnotify_params params = { .keepalive_ms = 5000 };
 
@@ -38,6 +42,8 @@ FIXTURE(cm)
 	bool up;
 	bool down;
 	unsigned int peers;	/* endpoints of b that are not destroyed yet */
+	__u32 refused[REFUSED];	/* the last that ACCEPT failed for */
+	unsigned int nr_refused;
 };
 
 FIXTURE_SETUP(cm)
@@ -60,6 +66,25 @@ FIXTURE_TEARDOWN(cm)
 
 typedef FIXTURE_DATA(cm) cm;
 
+static void accept_or_reject(cm *self, __u32 endpoint)
+{
+	self->peers++;
+	if (!rnt_accept(&self->b, endpoint, &params, COOKIE))
+		return;
+	self->refused[self->nr_refused++ % REFUSED] = endpoint;
+	rnt_reject(&self->b, endpoint);
+}
+
+/* Who could not accept has given nothing for the cookie to stand for. */
+static void check_cookie(cm *self, const struct rnotify_event *ev)
+{
+	bool refused = false;
+
+	for (unsigned int i = 0; i < REFUSED; i++)
+		refused |= self->refused[i] == ev->endpoint;
+	rnt_check_eq(refused ? RNT_LISTENER_COOKIE : COOKIE, ev->cookie);
+}
+
 /* The passive side: accepts, shares, and forgets what has ended. */
 static void serve(cm *self)
 {
@@ -70,14 +95,13 @@ static void serve(cm *self)
 
 	while (rnt_take(&self->b, 0, &ev, 0)) {
 		if (ev.type == RNOTIFY_EVENT_CONNECT_REQUEST) {
-			self->peers++;
-			if (rnt_accept(&self->b, ev.endpoint, &params, 0))
-				rnt_reject(&self->b, ev.endpoint);
+			accept_or_reject(self, ev.endpoint);
 		} else if (ev.type == RNOTIFY_EVENT_ESTABLISHED) {
 			share.endpoint_id = ev.endpoint;
 			if (rnt_share_err(&self->b, &share))
 				rnt_disconnect(&self->b, ev.endpoint);
 		} else if (ev.type == RNOTIFY_EVENT_DISCONNECTED) {
+			check_cookie(self, &ev);
 			rnt_destroy(&self->b, ev.endpoint);
 			self->peers--;
 		}

@@ -41,7 +41,7 @@ __u32 rnt_listen_(struct rnt_ctx *c, const char *addr, __u16 *port,
 {
 	struct rnotify_listen arg = {
 		.size = sizeof(arg),
-		.cookie = 0x6c697374656e,
+		.cookie = RNT_LISTENER_COOKIE,
 		.backlog = backlog,
 	};
 

@@ -27,6 +27,7 @@
 
 /* An awaited event or process has this long, times RNOTIFY_SLOW. */
 #define RNT_PATIENCE_MS	10000
+#define RNT_LISTENER_COOKIE	0x6c697374656e
 /* Where keepalive is not the subject */
 #define RNT_KEEPALIVE_MS	20000
 

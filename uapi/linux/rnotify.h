@@ -312,7 +312,8 @@ struct rnotify_connect {
  * @endpoint_id: from a CONNECT_REQUEST event
  * @private_len: bytes at @private_ptr, at most RNOTIFY_PRIVATE_DATA_MAX
  * @private_ptr: for the peer, who reads it with RNOTIFY_IOCTL_ENDPOINT_INFO
- * @cookie: goes into all later events of the endpoint
+ * @cookie: goes into all later events of the endpoint; if ACCEPT fails, these
+ *	keep the listener's
  * @params: wishes
  *
  * Receives are posted before the answer leaves: the peer may write at once.
