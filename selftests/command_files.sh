@@ -129,6 +129,24 @@ fifo_full() {
 	[ $? = 1 ] && kill $reader && grep -q '^rnotify: .*receiver was stopped' send.log
 }
 
+# What it says about itself does not get into the file
+no_streams() {
+	port=$((port + 1))
+	rm -f out
+	rnotify recv -l "$address:$port" -o out <&- >&- 2>&- &
+	pid=$!
+	awaits rnotify send -q small "$address:$port" 2>/dev/null
+	wait $pid && cmp -s small out
+}
+
+# A link is not replaced, nor followed to where nothing is
+dangling() {
+	ln -s nowhere dangling
+	rnotify recv -l "$address:7798" -o dangling 2>recv.log
+	[ $? = 1 ] && grep -q '^rnotify: dangling: a symbolic link that leads nowhere' recv.log &&
+		[ -L dangling ]
+}
+
 json() {
 	transfer small 2 --json --json
 	# transfer() expects the other format: only the syntax counts here
@@ -143,7 +161,7 @@ head -c 1000 in >small
 head -c 262144 in >block
 head -c 262145 in >block1
 
-plan 22
+plan 24
 check "empty file" transfer empty 1
 check "one byte" transfer one 2
 check "one block" transfer block 2
@@ -167,6 +185,8 @@ check "many files" keep
 check "one file, two receivers" same_out
 check "a FIFO without a reader" fifo_stopped
 check "a FIFO whose reader reads nothing" fifo_full
+check "no standard streams" no_streams
+check "a link that leads nowhere" dangling
 ln -s target link
 printf old >target
 chmod 600 target

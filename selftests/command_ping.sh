@@ -34,7 +34,7 @@ at_once() {
 
 json() {
 	rnotify ping -c 20 --json "$A" | tr -d '\n ' |
-		grep -q '^{"size":64,"count":20,"min_us":.*"p99.9":[0-9.]*}$'
+		grep -q '^{"size":64,"count":20,"min_us":.*"p99.9_us":[0-9.]*}$'
 }
 
 # Some pings have been answered
@@ -100,7 +100,7 @@ examples() {
 
 example_fails() {
 	notify_send "$A:1" x 2>words && return 1
-	grep -q "^notify_send: Connection refused" words
+	grep -q "^connecting failed: Connection refused. Nothing listens" words
 }
 
 : >pong.log

@@ -69,6 +69,21 @@ notify_connects() {
 	return 1
 }
 
+# It does not go on for nobody
+reader_gone() {
+	{
+		timeout 60 rnotify watch -q -l "$A" -i 10
+		echo $? >code
+	} 2>watch.err | head -n 1 >/dev/null
+	[ "$(cat code)" = 1 ] && grep -q '^rnotify: not all could be written' watch.err
+}
+
+# 010 is ten
+decimal() {
+	watch -n 1 counter,010/0x1f && wait $pid && shows watch.out '^counter,010'
+	rnotify watch counter,08/8 -n 1 -i 1 -q -l "$A" >/dev/null
+}
+
 misuse() {
 	for rule in counters slots:0 slots:20+13 slots:0+17 drop,4/3 counter,1 'counter,1/2/3'; do
 		rnotify watch "$rule" 2>/dev/null
@@ -81,9 +96,11 @@ misuse() {
 		rnotify watch counts 2>&1 | grep -q 'rule: it begins with counter'
 }
 
-plan 4
+plan 6
 check "everything is counted" everything
 check "by rules" by_rule
 check "JSON" json
+check "a reader that goes away" reader_gone
+check "numbers are decimal" decimal
 check "rules that make no sense" misuse
 finish

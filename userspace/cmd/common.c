@@ -2,15 +2,30 @@
 /*
  * rnotify command - complaints, options, numbers, time.
  */
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "common.h"
 
 #define SENTENCES 1024
+
+/* Whoever called us may have closed some: then the next open() would get them. */
+bool begin_streams(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
 
 int fail(const char *fmt, ...)
 {

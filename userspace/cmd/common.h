@@ -29,6 +29,11 @@ struct command {
 extern const struct command cmd_info, cmd_recv, cmd_send, cmd_ping, cmd_pong,
 	cmd_perf, cmd_watch;
 
+/*
+ * The first step of a program: what it opens is never taken for a standard stream.
+ * False if that can't be had.
+ */
+bool begin_streams(void);
 /* "rnotify: ...", newline added; returns EXIT_FAILED */
 int fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /*

@@ -57,6 +57,8 @@ int main(int argc, char **argv)
 {
 	size_t i;
 
+	if (!begin_streams())
+		return EXIT_FAILED;
 	/* A reader that went away is a write error, with a sentence. */
 	signal(SIGPIPE, SIG_IGN);
 	if (argc < 2) {

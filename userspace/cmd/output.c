@@ -4,6 +4,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +105,10 @@ bool output_open(struct output *out, const char *path)
 		return false;
 	}
 	exists = !stat(path, &st);
+	if (!exists && !lstat(path, &st)) {
+		fail("%s: a symbolic link that leads nowhere", path);
+		return false;
+	}
 	/* A symbolic link stays one: its target is what is replaced. */
 	if (!exists || !realpath(path, out->final))
 		snprintf(out->final, sizeof(out->final), "%s", path);
@@ -122,6 +128,17 @@ static const char *output_name(const struct output *out)
 	return *out->final ? out->final : "standard output";
 }
 
+/* Somebody who shares standard output with us wants nobody to wait for it. */
+static void await_reader(int fd)
+{
+	struct pollfd fds[2] = {
+		{ .fd = fd, .events = POLLOUT },
+		{ .fd = stop_catch(), .events = POLLIN },
+	};
+
+	poll(fds, ARRAY_SIZE(fds), -1);
+}
+
 bool output_write(struct output *out, const void *data, size_t len)
 {
 	const char *p = data;
@@ -131,7 +148,9 @@ bool output_write(struct output *out, const void *data, size_t len)
 		return true;
 	while (len) {
 		n = write(out->fd, p, len);
-		if (n < 0 && errno != EINTR) {
+		if (n < 0 && errno == EAGAIN) {
+			await_reader(out->fd);
+		} else if (n < 0 && errno != EINTR) {
 			fail("writing %s: %s", output_name(out),
 			     strerror(errno));
 			return false;
@@ -154,12 +173,29 @@ static void output_close(struct output *out)
 	*out = (struct output){ .fd = -1 };
 }
 
+/* The name, too. Some file systems can't, and know why. */
+static bool sync_directory(const char *path)
+{
+	char copy[PATH_MAX];
+	int fd, ret;
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == EACCES;
+	ret = fsync(fd) && errno != EINVAL ? errno : 0;
+	close(fd);
+	errno = ret;
+	return !ret;
+}
+
 bool output_commit(struct output *out)
 {
 	bool good = true;
 
 	/* The sender is told that its file is safe, so it had better be. */
-	if (*out->part && (fsync(out->fd) || rename(out->part, out->final))) {
+	if (*out->part && (fsync(out->fd) || rename(out->part, out->final) ||
+			   !sync_directory(out->final))) {
 		fail("finishing %s: %s", out->final, strerror(errno));
 		unlink(out->part);
 		good = false;

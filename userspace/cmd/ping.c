@@ -185,14 +185,12 @@ static int ping_await(struct pinger *p, uint32_t n, uint64_t *back)
 
 	*back = 0;
 	while (!done || !*back) {
-		ret = rnotify_wait(p->ctx, 1, RNOTIFY_FOREVER,
+		ret = wait_or_stop(p->ctx, RNOTIFY_FOREVER,
 				   p->opt->spin_us * 1000);
-		if (ret == -EINTR && stop_asked())
+		if (ret == -EINTR)
 			return 0;
-		if (ret < 0 && ret != -EINTR)
-			return fail("waiting: %s", strerror(-ret));
 		if (ret < 0)
-			continue;
+			return fail("waiting: %s", strerror(-ret));
 		rnotify_next(p->ctx, &event, 0);
 		ret = ping_event(p, &event, n, back, &done);
 		if (ret)

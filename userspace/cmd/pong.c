@@ -15,6 +15,7 @@
 
 #define RING_ENTRIES	4096
 #define DEPTH		4	/* a peer has one ping under way */
+#define PIECES		64	/* work requests of an answer from scattered memory */
 
 static const char usage[] =
 "rnotify pong [-q] [[ADDR]:PORT]\n"
@@ -87,7 +88,7 @@ static void on_request(struct rnotify *ctx, const struct rnotify_event *event)
 {
 	const struct rnotify_params params = {
 		.recv_depth = DEPTH,
-		.send_depth = DEPTH,
+		.send_depth = PIECES,
 		.remote_regions = 1,
 	};
 	unsigned int status = STATUS_OK;
@@ -220,7 +221,8 @@ int pong_serve(const char *where, bool quiet)
 	ret = listen_at(ctx, where, quiet, &listener);
 	while (!ret && !stop_asked()) {
 		pong_sleep(ctx);
-		while (!ret && !rnotify_next(ctx, &event, 0)) {
+		while (!ret && !stop_asked() &&
+		       !rnotify_next(ctx, &event, 0)) {
 			if (event.type == RNOTIFY_EVENT_LISTENER_DOWN)
 				ret = fail_event(&event, where);
 			else

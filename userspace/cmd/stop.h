@@ -9,6 +9,9 @@
 #define _RNOTIFY_CMD_STOP_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+#include <rnotify/rnotify.h>
 
 /*
  * From now on a signal only asks. Returns a file descriptor that turns readable
@@ -16,6 +19,11 @@
  */
 int stop_catch(void);
 bool stop_asked(void);
+/*
+ * rnotify_wait() for one event, until somebody asks to stop: then -EINTR, and only
+ * then.
+ */
+int wait_or_stop(struct rnotify *ctx, int64_t deadline, uint64_t spin_ns);
 /* What to exit with: 128 and the signal. */
 int stop_status(void);
 

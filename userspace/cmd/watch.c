@@ -186,15 +186,13 @@ static int take_events(struct watch *watch, int64_t deadline)
 	int ret;
 
 	while (!stop_asked()) {
-		while ((e = rnotify_peek(watch->ctx))) {
+		while ((e = rnotify_peek(watch->ctx)) && !stop_asked()) {
 			on_event(watch, e);
 			rnotify_release(watch->ctx, 1);
 		}
-		ret = rnotify_wait(watch->ctx, 1, deadline, 0);
-		if (ret == -ETIME)
-			return 0;
-		if (ret < 0 && ret != -EINTR)
-			return ret;
+		ret = wait_or_stop(watch->ctx, deadline, 0);
+		if (ret < 0)
+			return ret == -ETIME || ret == -EINTR ? 0 : ret;
 	}
 	return 0;
 }
@@ -243,6 +241,9 @@ static int run_samples(struct watch *watch)
 			show_json(watch);
 		else
 			show(watch);
+		/* Nobody reads any more: end_of_output() says so. */
+		if (ferror(stdout))
+			return EXIT_FAILED;
 		deadline += (int64_t)watch->interval_ms * 1000000;
 	}
 	return 0;

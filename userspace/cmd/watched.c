@@ -15,7 +15,7 @@ static bool parse_u32(const char **text, char stop, uint32_t *n)
 
 	if (**text < '0' || **text > '9')
 		return false;
-	value = strtoull(*text, &end, 0);
+	value = strtoull(*text, &end, strncmp(*text, "0x", 2) ? 10 : 16);
 	if (value > UINT32_MAX || *end != stop)
 		return false;
 	*n = (uint32_t)value;

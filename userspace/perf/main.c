@@ -298,6 +298,8 @@ int main(int argc, char **argv)
 	struct options opt;
 	int status;
 
+	if (!begin_streams())
+		return EXIT_FAILED;
 	signal(SIGPIPE, SIG_IGN);
 	if (options_parse(argc, argv, &opt, &status))
 		return end_of_output(status);
