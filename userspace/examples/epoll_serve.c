@@ -122,6 +122,17 @@ static int watch(int epfd, int fd)
 	return epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &want);
 }
 
+/* Says what failed and what to do about it. */
+static int failed(enum rnotify_call call, int ret)
+{
+	char text[512];
+
+	if (ret < 0)
+		fprintf(stderr, "%s\n", rnotify_explain_errno(NULL, call, ret, text,
+							      sizeof(text)));
+	return ret < 0;
+}
+
 int main(int argc, char **argv)
 {
 	const struct itimerspec every_10_s = { { 10, 0 }, { 10, 0 } };
@@ -133,12 +144,17 @@ int main(int argc, char **argv)
 	struct rnotify *rn;
 	uint32_t listener;
 
-	if (rnotify_resolve(argc > 1 ? argv[1] : "*", 7471, &addr) ||
-	    rnotify_open(&rn, &attr) ||
-	    rnotify_listen(rn, &addr, 64, 0, &listener) ||
-	    timerfd_settime(timer, 0, &every_10_s, NULL) ||
-	    watch(epfd, timer) || watch(epfd, rnotify_fd(rn)))
+	if (failed(RNOTIFY_CALL_RESOLVE,
+		   rnotify_resolve(argc > 1 ? argv[1] : "*", 7471, &addr)) ||
+	    failed(RNOTIFY_CALL_OPEN, rnotify_open(&rn, &attr)) ||
+	    failed(RNOTIFY_CALL_LISTEN,
+		   rnotify_listen(rn, &addr, 64, 0, &listener)))
 		return 1;
+	if (timerfd_settime(timer, 0, &every_10_s, NULL) ||
+	    watch(epfd, timer) || watch(epfd, rnotify_fd(rn))) {
+		perror("epoll_serve");
+		return 1;
+	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (;;) {
 		if (epoll_wait(epfd, &ready, 1, -1) < 0)

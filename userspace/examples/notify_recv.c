@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1 OR MIT
 /* Sleeps until peers write into its memory: notify_recv [ADDR]:PORT */
 #include <stdio.h>
-#include <string.h>
 #include <rnotify/rnotify.h>
 
 #define SLOT 64
 #define SLOTS 16
+
+/* Says what failed and what to do about it. */
+static int failed(enum rnotify_call call, int ret)
+{
+	char text[512];
+
+	if (ret < 0)
+		fprintf(stderr, "%s\n", rnotify_explain_errno(NULL, call, ret, text,
+							      sizeof(text)));
+	return ret < 0;
+}
 
 int main(int argc, char **argv)
 {
@@ -14,16 +24,15 @@ int main(int argc, char **argv)
 	struct rnotify_event e;
 	struct rnotify *rn;
 	uint32_t listener;
-	int ret;
 
-	ret = rnotify_resolve(argc > 1 ? argv[1] : "*", 7471, &addr);
-	ret = ret ? ret : rnotify_open(&rn, NULL);
-	ret = ret ? ret : rnotify_alloc(rn, SLOTS * SLOT, &memory);
-	ret = ret ? ret : rnotify_listen(rn, &addr, 0, 0, &listener);
-	if (ret) {
-		fprintf(stderr, "notify_recv: %s\n", strerror(-ret));
+	if (failed(RNOTIFY_CALL_RESOLVE,
+		   rnotify_resolve(argc > 1 ? argv[1] : "*", 7471, &addr)) ||
+	    failed(RNOTIFY_CALL_OPEN, rnotify_open(&rn, NULL)) ||
+	    failed(RNOTIFY_CALL_REGISTER,
+		   rnotify_alloc(rn, SLOTS * SLOT, &memory)) ||
+	    failed(RNOTIFY_CALL_LISTEN,
+		   rnotify_listen(rn, &addr, 0, 0, &listener)))
 		return 1;
-	}
 	while (!rnotify_next(rn, &e, RNOTIFY_FOREVER)) {
 		const char *text = rnotify_region_addr(memory);
 

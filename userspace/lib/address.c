@@ -133,6 +133,7 @@ static int gai_errno(int err)
 static int by_name(const char *host, struct rnotify_sockaddr *addr)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+	const struct addrinfo *best;
 	struct addrinfo *list;
 	int ret;
 
@@ -141,7 +142,12 @@ static int by_name(const char *host, struct rnotify_sockaddr *addr)
 	ret = getaddrinfo(host, NULL, &hints, &list);
 	if (ret)
 		return gai_errno(ret);
-	ret = rnotify_sockaddr_from(list->ai_addr, list->ai_addrlen, addr);
+	/* IPv4 if there is, as "*" is IPv4: where nobody chose, both ends meet. */
+	for (best = list; best && best->ai_family != AF_INET;)
+		best = best->ai_next;
+	if (!best)
+		best = list;
+	ret = rnotify_sockaddr_from(best->ai_addr, best->ai_addrlen, addr);
 	freeaddrinfo(list);
 	return ret;
 }
