@@ -147,7 +147,7 @@ static void call_waiters(struct rnotify_ring *ring, u32 used, bool last)
 /**
  * rnotify_ring_wait_add() - wait for so many events, without sleeping
  * @ring: ring
- * @waiter: complete but for @node
+ * @waiter: complete, with an empty @node
  *
  * From here on @waiter may be over, and gone, at any time; unless 0 or less is
  * returned.
@@ -160,7 +160,6 @@ int rnotify_ring_wait_add(struct rnotify_ring *ring,
 {
 	int ret = 1;
 
-	INIT_LIST_HEAD(&waiter->node);
 	spin_lock_bh(&ring->lock);
 	if (rnotify_ring_enough(ring, waiter->min_events, waiter->flags)) {
 		ret = 0;
@@ -177,9 +176,9 @@ int rnotify_ring_wait_add(struct rnotify_ring *ring,
 /**
  * rnotify_ring_wait_cancel() - wait no longer
  * @ring: ring
- * @waiter: what was added
+ * @waiter: what was added, or is about to be
  *
- * Return: false if it is over already.
+ * Return: false if it is over already, or was not added yet.
  */
 bool rnotify_ring_wait_cancel(struct rnotify_ring *ring,
 			      struct rnotify_waiter *waiter)

@@ -2,7 +2,9 @@
 /*
  * io_uring: POST and WAIT as uring_cmd.
  *
- * POST never waits. WAIT completes when enough events are unconsumed; it is
+ * POST never waits for room or credit. The first use of a region on a device maps
+ * it, and may wait for locks there; that is not left to a worker, since posts behind
+ * it would overtake it. WAIT completes when enough events are unconsumed; it is
  * cancelled when its ring or its task ends, which is possible from 6.7 on: for
  * older kernels there is no WAIT (see RNOTIFY_FEATURE_URING_WAIT).
  */
@@ -76,6 +78,8 @@ static int uring_wait(struct rnotify_ring *ring, struct io_uring_cmd *cmd,
 		return -EINVAL;
 
 	rnotify_ring_reclaim(ring);
+	/* In a worker, it may be cancelled as soon as it can be. */
+	INIT_LIST_HEAD(&waiter->node);
 	waiter->min_events = sqe.min_events;
 	waiter->flags = sqe.flags;
 	waiter->over = wait_over;

@@ -327,6 +327,39 @@ TEST_F(uring_cmd, wait_limit)
 	}
 }
 
+/*
+ * Waits that io_uring's workers begin while the ring goes: cancelled before they
+ * wait, while, and after.
+ */
+TEST_F(uring_cmd, wait_cancelled_early)
+{
+	struct rnotify_uring_wait wait = { .min_events = 1 };
+	struct rnotify_op op = rnt_op_notify(self->p.ea, 7);
+	unsigned int rounds = rnt_count(300);
+	struct rnotify_event ev;
+	struct io_uring ring;
+
+	if (!self->can_wait)
+		return;
+	for (unsigned int i = 0; i < rounds; i++) {
+		ASSERT_EQ(0, io_uring_queue_init(32, &ring, 0));
+		for (unsigned int k = 0; k < 32; k++)
+			get_sqe(&ring, self->b.fd, RNOTIFY_IOCTL_WAIT, &wait,
+				sizeof(wait), 1)->flags |= IOSQE_ASYNC;
+		ASSERT_EQ(32, io_uring_submit(&ring));
+		if (i % 3 == 0)
+			rnt_sleep_us(i);
+		io_uring_queue_exit(&ring);
+	}
+	rnt_post1(&self->a, &op);
+	rnt_expect(&self->b, self->p.eb, RNOTIFY_EVENT_NOTIFY, &ev);
+	/* the places of all come back */
+	queue_wait(&self->ring, self->b.fd, 1, 1);
+	ASSERT_EQ(1, io_uring_submit(&self->ring));
+	rnt_post1(&self->a, &op);
+	ASSERT_EQ(0, reap(&self->ring, 1));
+}
+
 /* A process that ends while it waits takes nothing down, and leaves nothing. */
 TEST_F(uring_cmd, wait_at_exit)
 {
