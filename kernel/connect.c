@@ -164,7 +164,7 @@ int rnotify_connect(struct rnotify_ctx *ctx, struct rnotify_connect *arg,
 	struct rnotify_ep *ep;
 	int ret;
 
-	ep = rnotify_ep_alloc(ctx);
+	ep = rnotify_ep_alloc(ctx, GFP_KERNEL_ACCOUNT);
 	if (!ep)
 		return -ENOMEM;
 	ep->cookie = arg->cookie;
@@ -177,7 +177,7 @@ int rnotify_connect(struct rnotify_ctx *ctx, struct rnotify_connect *arg,
 	ret = rnotify_ep_reserve_ring(ep);
 	if (ret)
 		goto err_put;
-	ret = rnotify_obj_reserve(&ep->obj);
+	ret = rnotify_obj_reserve(&ep->obj, GFP_KERNEL_ACCOUNT);
 	if (ret)
 		goto err_ring;
 

@@ -265,7 +265,7 @@ int rnotify_counter_create(struct rnotify_ctx *ctx,
 		ret = -ENOMEM;
 		goto err_count;
 	}
-	ret = rnotify_obj_reserve(&counter->obj);
+	ret = rnotify_obj_reserve(&counter->obj, GFP_KERNEL_ACCOUNT);
 	if (ret) {
 		rnotify_obj_put(&counter->obj);
 		return ret;

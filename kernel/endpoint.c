@@ -348,14 +348,15 @@ static void resv_init(struct rnotify_ep *ep)
 /**
  * rnotify_ep_alloc() - make an endpoint
  * @ctx: context that was set up
+ * @gfp: how to allocate it
  *
  * Return: endpoint in state NEW without an id, or NULL.
  */
-struct rnotify_ep *rnotify_ep_alloc(struct rnotify_ctx *ctx)
+struct rnotify_ep *rnotify_ep_alloc(struct rnotify_ctx *ctx, gfp_t gfp)
 {
 	struct rnotify_ep *ep;
 
-	ep = kzalloc(sizeof(*ep), GFP_KERNEL_ACCOUNT);
+	ep = kzalloc(sizeof(*ep), gfp);
 	if (!ep)
 		return NULL;
 	ep->ring = rnotify_ctx_ring(ctx);

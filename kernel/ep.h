@@ -447,7 +447,7 @@ static inline struct rnotify_export *to_export(struct rnotify_obj *obj)
 }
 
 /* endpoint.c: life */
-struct rnotify_ep *rnotify_ep_alloc(struct rnotify_ctx *ctx);
+struct rnotify_ep *rnotify_ep_alloc(struct rnotify_ctx *ctx, gfp_t gfp);
 int rnotify_ep_set_params(struct rnotify_ep *ep,
 			  const struct rnotify_params *params);
 int rnotify_ep_set_eventfd(struct rnotify_ep *ep, int fd);

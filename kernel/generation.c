@@ -81,7 +81,7 @@ int rnotify_generation_create(struct rnotify_ctx *ctx,
 	generation->ring = rnotify_ctx_ring(ctx);
 	generation->value = arg->value;
 	rnotify_obj_init(&generation->obj, ctx, &generation_ops);
-	ret = rnotify_obj_reserve(&generation->obj);
+	ret = rnotify_obj_reserve(&generation->obj, GFP_KERNEL_ACCOUNT);
 	if (ret) {
 		rnotify_obj_put(&generation->obj);
 		return ret;

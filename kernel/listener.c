@@ -14,6 +14,13 @@
 #define RNOTIFY_BACKLOG_MAX	1024u
 
 /*
+ * For a request, on the CM's workqueue, which others wait for: where the user's
+ * cgroup is full it is refused, at once, and nobody is killed for what a peer did.
+ */
+#define RNOTIFY_GFP_REQUEST \
+	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
+
+/*
  * ---- addresses --------------------------------------------------------
  */
 
@@ -88,10 +95,10 @@ static struct rnotify_ep *request_ep(struct rnotify_listener *listener,
 {
 	struct rnotify_ep *ep;
 
-	ep = rnotify_ep_alloc(listener->obj.ctx);
+	ep = rnotify_ep_alloc(listener->obj.ctx, RNOTIFY_GFP_REQUEST);
 	if (!ep)
 		return NULL;
-	if (rnotify_obj_reserve(&ep->obj)) {
+	if (rnotify_obj_reserve(&ep->obj, RNOTIFY_GFP_REQUEST)) {
 		rnotify_obj_put(&ep->obj);
 		return NULL;
 	}
@@ -414,7 +421,7 @@ int rnotify_listen(struct rnotify_ctx *ctx, struct rnotify_listen *arg)
 	ret = rnotify_addr_get(&listener->addr, &arg->addr);
 	if (ret)
 		goto err_put;
-	ret = rnotify_obj_reserve(&listener->obj);
+	ret = rnotify_obj_reserve(&listener->obj, GFP_KERNEL_ACCOUNT);
 	if (ret)
 		goto err_put;
 	ret = rnotify_ring_reserve(ring, &listener->rv,

@@ -25,18 +25,18 @@ void rnotify_obj_init(struct rnotify_obj *obj, struct rnotify_ctx *ctx,
 /**
  * rnotify_obj_reserve() - take an id that no look-up finds yet
  * @obj: object without id
+ * @gfp: how to allocate what holds the id
  *
  * Return: 0, -ENOMEM, or -EBUSY when all ids are taken.
  */
-int rnotify_obj_reserve(struct rnotify_obj *obj)
+int rnotify_obj_reserve(struct rnotify_obj *obj, gfp_t gfp)
 {
 	struct rnotify_ctx *ctx = obj->ctx;
 	int ret;
 
 	/* Cyclic: an id comes again only after all others. */
 	ret = xa_alloc_cyclic(&ctx->objects, &obj->id, NULL,
-			      XA_LIMIT(1, RNOTIFY_ID_MAX), &ctx->next_id,
-			      GFP_KERNEL_ACCOUNT);
+			      XA_LIMIT(1, RNOTIFY_ID_MAX), &ctx->next_id, gfp);
 	return ret < 0 ? ret : 0;
 }
 

@@ -195,7 +195,7 @@ struct rnotify_obj {
 
 void rnotify_obj_init(struct rnotify_obj *obj, struct rnotify_ctx *ctx,
 		      const struct rnotify_obj_ops *ops);
-int rnotify_obj_reserve(struct rnotify_obj *obj);
+int rnotify_obj_reserve(struct rnotify_obj *obj, gfp_t gfp);
 void rnotify_obj_unreserve(struct rnotify_obj *obj);
 void rnotify_obj_publish(struct rnotify_obj *obj);
 struct rnotify_obj *rnotify_obj_get(struct rnotify_ctx *ctx, u32 id,

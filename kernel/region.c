@@ -280,7 +280,7 @@ int rnotify_region_create(struct rnotify_ctx *ctx,
 	if (!region)
 		return -ENOMEM;
 
-	ret = rnotify_obj_reserve(&region->obj);
+	ret = rnotify_obj_reserve(&region->obj, GFP_KERNEL_ACCOUNT);
 	if (ret)
 		goto err_put;
 	/* Before the array: what may not be locked shall not be allocated. */

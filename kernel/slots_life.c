@@ -123,7 +123,7 @@ int rnotify_slots_create(struct rnotify_ctx *ctx,
 
 	slots->cookie = arg->cookie;
 	slots->events = arg->flags & RNOTIFY_SLOTS_EVENT;
-	ret = rnotify_obj_reserve(&slots->obj);
+	ret = rnotify_obj_reserve(&slots->obj, GFP_KERNEL_ACCOUNT);
 	if (ret)
 		goto err_put;
 	if (slots->events)

@@ -202,7 +202,7 @@ int rnotify_watch_create(struct rnotify_ctx *ctx,
 	if (!watch)
 		return -ENOMEM;
 
-	ret = rnotify_obj_reserve(&watch->obj);
+	ret = rnotify_obj_reserve(&watch->obj, GFP_KERNEL_ACCOUNT);
 	if (ret)
 		goto err_put;
 	ret = rnotify_ring_reserve(rnotify_ctx_ring(ctx), &watch->notice.resv,
