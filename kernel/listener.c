@@ -440,8 +440,9 @@ int rnotify_listen(struct rnotify_ctx *ctx, struct rnotify_listen *arg)
 	return 0;
 
 err_ring:
+	/* A wildcard may have had requests before one of the devices failed. */
 	rnotify_ring_unreserve(ring, &listener->rv_down);
-	rnotify_ring_unreserve(ring, &listener->rv);
+	rnotify_ring_retire(ring, &listener->rv);
 	rnotify_obj_unreserve(&listener->obj);
 err_put:
 	rnotify_obj_put(&listener->obj);
