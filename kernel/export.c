@@ -114,6 +114,10 @@ static int map_chunks(struct rnotify_export *export)
 		ret = map_chunk(export, i, sg, max);
 		if (fatal_signal_pending(current))
 			ret = -EINTR;
+		/* The end, and the device's removal, wait for us. */
+		else if (!ret &&
+			 READ_ONCE(export->ep->state) != RNOTIFY_EP_ESTABLISHED)
+			ret = rnotify_ep_over(export->ep, -ENOTCONN);
 		cond_resched();
 	}
 	kvfree(sg);
@@ -386,7 +390,7 @@ static int export_build(struct rnotify_ep *ep, struct rnotify_region *region,
 	export = export_alloc(ep, region, arg, length);
 	if (!export)
 		return -ENOMEM;
-	ret = rnotify_obj_reserve(&export->obj);
+	ret = rnotify_obj_reserve(&export->obj, GFP_KERNEL_ACCOUNT);
 	if (ret)
 		goto err_put;
 
