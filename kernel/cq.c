@@ -75,9 +75,11 @@ void rnotify_cq_destroy(struct rnotify_ep *ep)
 	/*
 	 * The core's poll handler marks itself done before it arms the queue
 	 * again, and ib_free_cq() waits for the mark only. It runs in a
-	 * softirq, hence inside an RCU read side.
+	 * softirq, hence inside an RCU read side. None starts meanwhile.
 	 */
+	irq_poll_disable(&ep->cq->iop);
 	synchronize_rcu();
+	irq_poll_enable(&ep->cq->iop);
 	ib_free_cq(ep->cq);
 	ep->cq = NULL;
 }
