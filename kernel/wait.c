@@ -4,6 +4,7 @@
  */
 #include <linux/hrtimer.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/stat.h>
 #include <linux/wait.h>
 
 #include "front.h"
@@ -11,7 +12,15 @@
 
 #define RNOTIFY_SPIN_MAX_NS	1000000ull
 
-/* Gives the CPU away as soon as somebody else wants it. */
+/*
+ * Gives the CPU away as soon as somebody else wants it: that may be the very worker
+ * that has the next event, and need_resched() tells of it too late.
+ */
+static bool cpu_is_wanted(void)
+{
+	return need_resched() || !single_task_running();
+}
+
 static bool spin_until(struct rnotify_ring *ring,
 		       const struct rnotify_wait *arg, u64 spin_ns)
 {
@@ -20,7 +29,7 @@ static bool spin_until(struct rnotify_ring *ring,
 	do {
 		if (rnotify_ring_enough(ring, arg->min_events, arg->flags))
 			return true;
-		if (need_resched() || signal_pending(current))
+		if (cpu_is_wanted() || signal_pending(current))
 			return false;
 		cpu_relax();
 	} while (ktime_get_ns() < end);

@@ -33,8 +33,10 @@ guard() {
 	fi
 }
 
-plan 3
+plan 4
 guard latency-block 2 2000 -w block
 guard latency-uring 2 2000 -w uring
+# Who spins lets the others run that it waits for
+guard latency-adaptive 2 2000 -w adaptive
 guard stream-32 1 10000 -m stream -b 32
 finish

@@ -50,9 +50,9 @@ enum rnotify_wait_flags {
  *	least, the ring's size at most
  * @reserved: must be 0
  * @timeout_ns: absolute CLOCK_MONOTONIC time; 0: only look; negative: for ever
- * @spin_ns: look for so long before sleeping, at most 1 000 000. It adapts: as
- *	long as events take longer than that anyway, less and less of it is
- *	spent
+ * @spin_ns: look for so long before sleeping, at most 1 000 000, while nobody
+ *	else wants this CPU. It adapts: as long as events take longer than that
+ *	anyway, less and less of it is spent
  * @nr_events: out: unconsumed events now
  * @reserved2: out: 0
  *
