@@ -19,16 +19,17 @@ static int stop_fd = -1;
 
 static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 
-/* The second one kills, whichever it is. What was ignored is no concern of ours. */
-static void let_go(void)
+/* What is ignored (nohup, background jobs) stays so. */
+static void handle(void (*handler)(int))
 {
+	struct sigaction action = { .sa_handler = handler };
 	struct sigaction old;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(signals); i++) {
 		if (!sigaction(signals[i], NULL, &old) &&
 		    old.sa_handler != SIG_IGN)
-			signal(signals[i], SIG_DFL);
+			sigaction(signals[i], &action, NULL);
 	}
 }
 
@@ -39,31 +40,19 @@ static void on_signal(int sig)
 	int saved = errno;
 
 	signal_number = sig;
-	let_go();
+	/* The second one kills, whichever it is. */
+	handle(SIG_DFL);
 	if (write(stop_fd, &one, sizeof(one)) < 0) {
 		/* Can't be, and there is nobody to tell. */
 	}
 	errno = saved;
 }
 
-/* What is ignored (nohup, background jobs) stays so. */
-static void catch_signal(int sig)
-{
-	struct sigaction action = { .sa_handler = on_signal };
-	struct sigaction old;
-
-	if (!sigaction(sig, NULL, &old) && old.sa_handler != SIG_IGN)
-		sigaction(sig, &action, NULL);
-}
-
 int stop_catch(void)
 {
-	size_t i;
-
 	if (stop_fd < 0) {
 		stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-		for (i = 0; i < ARRAY_SIZE(signals); i++)
-			catch_signal(signals[i]);
+		handle(on_signal);
 	}
 	return stop_fd;
 }
