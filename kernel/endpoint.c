@@ -276,6 +276,7 @@ static void ep_shutdown(struct rnotify_obj *obj)
 
 	rnotify_ep_close(ep);
 	wait_for_completion(&ep->closed);
+	rnotify_exports_release(ep);
 	rnotify_ep_release(ep);
 }
 
@@ -366,6 +367,7 @@ struct rnotify_ep *rnotify_ep_alloc(struct rnotify_ctx *ctx, gfp_t gfp)
 	INIT_LIST_HEAD(&ep->dev_node);
 	INIT_LIST_HEAD(&ep->ctrl_queue);
 	INIT_LIST_HEAD(&ep->exports);
+	INIT_LIST_HEAD(&ep->shares);
 	INIT_LIST_HEAD(&ep->ring_node);
 	INIT_WORK(&ep->work, ep_work_fn);
 	INIT_DELAYED_WORK(&ep->timer, rnotify_ep_timer_fn);

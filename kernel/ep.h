@@ -95,6 +95,7 @@ struct rnotify_ctrl_item {
  * @region: region (invariant; referenced)
  * @region_node: in rnotify_region.exports (rnotify_region.mutex)
  * @ep_node: in rnotify_ep.exports (rnotify_ep.lock)
+ * @share_node: in rnotify_ep.shares (rnotify_ep.lock)
  * @map: of the region for the endpoint's device; NULL once revoked
  * @mutex: serialises revocation
  * @work: what is left of an orphan's end
@@ -125,6 +126,7 @@ struct rnotify_export {
 	struct rnotify_region *region;
 	struct list_head region_node;
 	struct list_head ep_node;
+	struct list_head share_node;
 	struct rnotify_map *map;
 	struct mutex mutex;
 	struct work_struct work;
@@ -197,6 +199,8 @@ struct rnotify_remote {
  * @local_reason: what GOODBYE shall say (protected by @lock)
  * @goodbye: the peer's GOODBYE came, or its reject; nothing after it counts
  *	(protected by @lock)
+ * @peer_left: rdma_cm says so: nothing is acknowledged any more (protected by
+ *	@lock)
  * @told: ESTABLISHED was written (protected by @lock)
  * @shown: passive side: CONNECT_REQUEST was written; before that there is no
  *	teardown, which would write DISCONNECTED (protected by @lock)
@@ -268,7 +272,8 @@ struct rnotify_remote {
  * @goodbye_sent: posted; nothing is posted after it
  * @remotes: table of remote regions
  * @remote_gen: generation for ids
- * @exports: shares of this endpoint
+ * @exports: shares of this endpoint that take a place
+ * @shares: those with an id, revoked ones as well
  * @nr_exports: how many
  * @tx_posted: operations accepted
  * @tx_notify: those that take a credit
@@ -330,6 +335,7 @@ struct rnotify_ep {
 	u32 peer_data_len;
 	u16 local_reason;
 	bool goodbye;
+	bool peer_left;
 	bool told;
 	bool shown;
 	bool draining;
@@ -398,6 +404,7 @@ struct rnotify_ep {
 	struct rnotify_remote *remotes[RNOTIFY_SHARES_MAX];
 	u32 remote_gen;
 	struct list_head exports;
+	struct list_head shares;
 	u32 nr_exports;
 	u64 tx_posted;
 	u64 tx_notify;
@@ -562,6 +569,7 @@ void rnotify_export_gone_sent(struct rnotify_export *export);
 void rnotify_export_revoke(struct rnotify_export *export);
 void rnotify_exports_revoke_all(struct rnotify_ep *ep);
 void rnotify_exports_destroy(struct rnotify_region *region);
+void rnotify_exports_release(struct rnotify_ep *ep);
 void rnotify_export_acked(struct rnotify_ep *ep, u32 share_id);
 
 #endif /* RNOTIFY_EP_H */

@@ -240,6 +240,7 @@ static struct rnotify_export *export_alloc(struct rnotify_ep *ep,
 	export->region = region;
 	INIT_LIST_HEAD(&export->region_node);
 	INIT_LIST_HEAD(&export->ep_node);
+	INIT_LIST_HEAD(&export->share_node);
 	INIT_LIST_HEAD(&export->announce.node);
 	INIT_LIST_HEAD(&export->gone.node);
 	mutex_init(&export->mutex);
@@ -336,17 +337,23 @@ static int export_map(struct rnotify_export *export)
 	return map_chunks(export);
 }
 
-static void export_announce(struct rnotify_export *export)
+/* From here on it ends with the endpoint: see rnotify_exports_release(). */
+static int export_announce(struct rnotify_export *export)
 {
 	struct rnotify_ep *ep = export->ep;
+	int ret = 0;
 
 	spin_lock_bh(&ep->lock);
 	if (ep->state == RNOTIFY_EP_ESTABLISHED) {
 		export->announced = true;
+		list_add_tail(&export->share_node, &ep->shares);
 		rnotify_ctrl_enqueue(ep, &export->announce,
 				     RNOTIFY_WIRE_REGION);
+	} else {
+		ret = rnotify_ep_over(ep, -ENOTCONN);
 	}
 	spin_unlock_bh(&ep->lock);
+	return ret;
 }
 
 /* The region's end finds it from here on, and waits for it. */
@@ -372,11 +379,10 @@ static int export_publish(struct rnotify_export *export)
 	int ret = -ENOENT;
 
 	mutex_lock(&region->mutex);
-	if (!region->dead) {
-		export_announce(export);
+	if (!region->dead)
+		ret = export_announce(export);
+	if (!ret)
 		rnotify_obj_publish(&export->obj);
-		ret = 0;
-	}
 	mutex_unlock(&region->mutex);
 	return ret;
 }

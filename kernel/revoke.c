@@ -233,6 +233,56 @@ void rnotify_exports_destroy(struct rnotify_region *region)
 	}
 }
 
+/* Referenced, or NULL. The last reference of one may just have been put. */
+static struct rnotify_export *next_share(struct rnotify_ep *ep)
+{
+	struct rnotify_export *export;
+
+	spin_lock_bh(&ep->lock);
+	for (;;) {
+		export = list_first_entry_or_null(&ep->shares,
+						  struct rnotify_export,
+						  share_node);
+		if (!export)
+			break;
+		list_del_init(&export->share_node);
+		if (refcount_inc_not_zero(&export->obj.refs))
+			break;
+	}
+	spin_unlock_bh(&ep->lock);
+	return export;
+}
+
+/* Its keys are gone. A SHARE that is just making it has the mutex. */
+static void release_share(struct rnotify_export *export)
+{
+	bool taken;
+
+	mutex_lock(&export->region->mutex);
+	taken = rnotify_obj_take(&export->obj);
+	if (taken)
+		list_del_init(&export->region_node);
+	mutex_unlock(&export->region->mutex);
+	if (taken)
+		rnotify_obj_put(&export->obj);
+}
+
+/**
+ * rnotify_exports_release() - the endpoint is destroyed: so are its shares' ids
+ * @ep: endpoint that is CLOSED
+ *
+ * Context: process, sleeps.
+ */
+void rnotify_exports_release(struct rnotify_ep *ep)
+{
+	struct rnotify_export *export;
+
+	while ((export = next_share(ep))) {
+		release_share(export);
+		rnotify_obj_put(&export->obj);
+	}
+}
+
 /**
  * rnotify_export_abandon() - SHARE failed
  * @export: export without an id; the caller's reference is taken over
@@ -337,8 +387,12 @@ static void export_shutdown(struct rnotify_obj *obj)
 static void export_free(struct rnotify_obj *obj)
 {
 	struct rnotify_export *export = to_export(obj);
+	struct rnotify_ep *ep = export->ep;
 
-	rnotify_obj_put(&export->ep->obj);
+	spin_lock_bh(&ep->lock);
+	list_del_init(&export->share_node);
+	spin_unlock_bh(&ep->lock);
+	rnotify_obj_put(&ep->obj);
 	rnotify_obj_put(&export->region->obj);
 	kfree_rcu(export, obj.rcu);
 }

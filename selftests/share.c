@@ -491,4 +491,24 @@ TEST_F(share, many_keys)
 	close(fd);
 }
 
+/* The ids of an endpoint's shares end with it; the region and others stay. */
+TEST_F(share, endpoint_destroyed)
+{
+	struct rnt_region r;
+	struct rnt_pair q;
+	__u32 id[2], other;
+
+	rnt_region_alloc(&self->b, &r, RNT_PAGE);
+	rnt_pair_more(&self->p, &q);
+	rnt_grant(&q, r.id, 0, 0, RNOTIFY_RIGHT_WRITE, &id[0]);
+	rnt_grant(&q, r.id, 0, 0, RNOTIFY_RIGHT_READ, &id[1]);
+	rnt_grant(&self->p, r.id, 0, 0, RNOTIFY_RIGHT_WRITE, &other);
+	ASSERT_EQ(0, rnt_destroy_err(&self->b, id[1]));
+	rnt_destroy(&self->b, q.eb);
+	ASSERT_EQ(-ENOENT, rnt_destroy_err(&self->b, id[0]));
+	ASSERT_EQ(-ENOENT, rnt_destroy_err(&self->b, id[1]));
+	ASSERT_EQ(0, rnt_destroy_err(&self->b, other));
+	rnt_region_drop(&self->b, &r);
+}
+
 TEST_HARNESS_MAIN
