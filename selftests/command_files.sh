@@ -136,7 +136,19 @@ no_streams() {
 	rnotify recv -l "$address:$port" -o out <&- >&- 2>&- &
 	pid=$!
 	awaits rnotify send -q small "$address:$port" 2>/dev/null
-	wait $pid && cmp -s small out
+	wait $pid
+	# the figures could not be written
+	[ $? = 1 ] && cmp -s small out || return 1
+	# nor is what is asked for lost without a word
+	rnotify recv -l "$address:$port" -o - >&- 2>recv.log &
+	pid=$!
+	listening recv.log || return 1
+	rnotify send -q small "$address:$port" 2>send.log
+	code=$?
+	wait $pid
+	[ $?$code = 11 ] && grep -q '^rnotify: writing standard output: Bad file' recv.log || return 1
+	rnotify send -q - "$address:$port" <&- 2>send.log
+	[ $? = 1 ]
 }
 
 # A link is not replaced, nor followed to where nothing is

@@ -14,13 +14,17 @@
 
 #define SENTENCES 1024
 
-/* Whoever called us may have closed some: then the next open() would get them. */
+/*
+ * Whoever called us may have closed some: then the next open() would get them. What
+ * takes their places can't be used: who reads or writes finds them closed.
+ */
 bool begin_streams(void)
 {
 	int fd;
 
 	do {
-		fd = open("/dev/null", O_RDWR);
+		fd = open("/dev/null", fcntl(STDIN_FILENO, F_GETFD) < 0 ?
+			  O_WRONLY : O_RDONLY);
 	} while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd >= 0)
 		close(fd);
