@@ -160,6 +160,18 @@ static void on_established(struct rnotify_ep *ep,
 	rnotify_ctrl_credit(ep);
 }
 
+/*
+ * A peer that got our GOODBYE ends its queue pair at once, and the acknowledgement
+ * may go with it: that one is not waited for.
+ */
+static void on_left(struct rnotify_ep *ep)
+{
+	spin_lock_bh(&ep->lock);
+	ep->peer_left = true;
+	wake_up_all(&ep->wait);
+	spin_unlock_bh(&ep->lock);
+}
+
 static void on_rejected(struct rnotify_ep *ep, struct rdma_cm_id *id,
 			struct rdma_cm_event *ev)
 {
@@ -255,6 +267,7 @@ int rnotify_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *ev)
 		on_rejected(ep, id, ev);
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
+		on_left(ep);
 		rnotify_ep_fail(ep, RNOTIFY_REASON_PEER_CLOSE, -ECONNRESET);
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:

@@ -34,7 +34,8 @@ static bool sq_quiet(struct rnotify_ep *ep)
 	bool quiet;
 
 	spin_lock_bh(&ep->lock);
-	quiet = ep->sq_head == ep->sq_tail || ep->sq_broken || ep->goodbye;
+	quiet = ep->sq_head == ep->sq_tail || ep->sq_broken || ep->goodbye ||
+		ep->peer_left;
 	spin_unlock_bh(&ep->lock);
 	return quiet;
 }
