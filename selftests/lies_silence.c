@@ -160,6 +160,34 @@ TEST_F(silence, no_control_credit)
 	lie_untouched(l);
 }
 
+/*
+ * Its queue pair is broken before our GOODBYE comes, then its CM says that it leaves:
+ * the acknowledgement will never come. GOODBYE is waited for a second, but not then.
+ */
+TEST_F(silence, goodbye_to_one_who_left)
+{
+	struct lie *l = &self->l;
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	uint64_t took, shortest = UINT64_MAX;
+
+	lie_connect(l);
+	for (int i = 0; i < 5; i++) {
+		if (i)
+			lie_reconnect(l);
+		ASSERT_EQ(0, ibv_modify_qp(l->r.id->qp, &attr, IBV_QP_STATE));
+		self->since = rnt_now_ns();
+		ASSERT_EQ(0, rnt_disconnect(&l->c, l->ep));
+		ASSERT_EQ(0, rdma_disconnect(l->r.id));
+		lie_told(l, RNOTIFY_REASON_LOCAL_CLOSE, 0,
+			 RNOTIFY_STAGE_ESTABLISHED);
+		took = rnt_now_ns() - self->since;
+		shortest = took < shortest ? took : shortest;
+	}
+	TH_LOG("took %llu us", (unsigned long long)shortest / 1000);
+	EXPECT_LT(shortest, 500000000ull);
+	lie_untouched(l);
+}
+
 /* ---- gone without a word ---- */
 
 FIXTURE(leave)
