@@ -356,9 +356,8 @@ struct rnotify_reject {
  * @endpoint_id: endpoint, in any state
  * @reserved: must be 0
  *
- * Starts an orderly end and returns: what was posted is completed first (for
- * 1 s at most), then the peer is told. DISCONNECTED follows. Doing it twice
- * is no error.
+ * Starts an orderly end and returns: what was posted is completed first, then the
+ * peer is told, both within 1 s. DISCONNECTED follows. Doing it twice is no error.
  */
 struct rnotify_disconnect {
 	__u32 size;
