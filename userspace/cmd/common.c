@@ -16,19 +16,29 @@
 
 /*
  * Whoever called us may have closed some: then the next open() would get them. What
- * takes their places can't be used: who reads or writes finds them closed.
+ * takes their places is no file to read or write, under no name (/dev/stdin): who
+ * tries is told so.
  */
 bool begin_streams(void)
 {
 	int fd;
 
 	do {
-		fd = open("/dev/null", fcntl(STDIN_FILENO, F_GETFD) < 0 ?
-			  O_WRONLY : O_RDONLY);
+		fd = open("/", O_PATH | O_DIRECTORY);
 	} while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;
+}
+
+bool stream_usable(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags >= 0 && !(flags & O_PATH))
+		return true;
+	fail("standard %s is closed", fd == STDIN_FILENO ? "input" : "output");
+	return false;
 }
 
 int fail(const char *fmt, ...)

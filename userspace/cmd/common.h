@@ -34,6 +34,8 @@ extern const struct command cmd_info, cmd_recv, cmd_send, cmd_ping, cmd_pong,
  * False if that can't be had.
  */
 bool begin_streams(void);
+/* Is standard input or output, which is asked for, there?  Complains if not. */
+bool stream_usable(int fd);
 /* "rnotify: ...", newline added; returns EXIT_FAILED */
 int fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /*

@@ -98,7 +98,7 @@ bool output_open(struct output *out, const char *path)
 		return true;
 	if (!strcmp(path, "-")) {
 		out->fd = STDOUT_FILENO;
-		return true;
+		return stream_usable(STDOUT_FILENO);
 	}
 	if (strlen(path) >= sizeof(out->final)) {
 		fail("%s: %s", path, strerror(ENAMETOOLONG));

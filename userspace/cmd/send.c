@@ -89,6 +89,8 @@ static int input_open(const char *file, uint64_t *length)
 	int fd;
 
 	*length = 0;
+	if (!strcmp(file, "-") && !stream_usable(STDIN_FILENO))
+		return -1;
 	fd = strcmp(file, "-") ? open(file, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
 	if (fd < 0 || fstat(fd, &st)) {
 		fail("%s: %s", file, strerror(errno));
