@@ -161,8 +161,8 @@ static void on_established(struct rnotify_ep *ep,
 }
 
 /*
- * A peer that got our GOODBYE ends its queue pair at once, and the acknowledgement
- * may go with it: that one is not waited for.
+ * A peer that got our GOODBYE ends its queue pair at once, and its answer (ACK) may
+ * go with it: that one is not waited for.
  */
 static void on_left(struct rnotify_ep *ep)
 {

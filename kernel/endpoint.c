@@ -267,8 +267,9 @@ static void ep_work_fn(struct work_struct *work)
  */
 
 /*
- * Bounded: a second for the orderly end, then the CM and the drain, which wait
- * for nobody outside this host.
+ * Bounded: a second for the orderly end, then the CM and the drain, and the mutex
+ * of a region that is just shared with somebody, which wait for nobody outside this
+ * host.
  */
 static void ep_shutdown(struct rnotify_obj *obj)
 {
