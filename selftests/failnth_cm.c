@@ -5,7 +5,7 @@
  * in a softirq. Which one is told by the bytes that are allocated before it.
  * Either the connection comes, or both sides are told; and the next one comes.
  *
- * rvm: kernels=debug long=1 limit=200
+ * rvm: kernels=debug limit=200
  */
 #include <sys/wait.h>
 #include <unistd.h>

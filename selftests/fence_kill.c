@@ -5,7 +5,7 @@
  * and whether it stays as they leave it: a write that came late would show. 200
  * times with RNOTIFY_LONG, else 10.
  *
- * rvm: limit=300
+ * rvm: limit=300 debug_long=1
  */
 #include <sched.h>
 #include <signal.h>

@@ -3,7 +3,7 @@
  * Payloads of all sizes, from everywhere to everywhere: byte_len, every byte,
  * and the bytes before and behind (FAULTS 9).
  *
- * rvm: limit=180
+ * rvm: limit=180 debug_long=1
  */
 #include <sys/mman.h>
 

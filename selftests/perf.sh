@@ -7,7 +7,7 @@
 # both ends as processes, threads, and over TCP; and what it refuses. Not one figure
 # is judged here: how fast the machine is, nobody knows.
 #
-# rvm: limit=90
+# rvm: limit=90 debug_long=1
 # shellcheck source=selftests/vm/guest/tap.sh disable=SC1091
 . /etc/vm/tap.sh
 cd /tmp || exit 1

@@ -4,7 +4,7 @@
  * seconds: what has to wait behind it waits within bounds, and keeps nobody else
  * waiting; what can't be sent at once is sent later (P4, P10).
  *
- * rvm: limit=180
+ * rvm: limit=180 debug_long=1
  */
 #include <signal.h>
 #include <sys/syscall.h>

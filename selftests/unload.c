@@ -5,7 +5,7 @@
  * device, also while somebody opens it again and again. 200 cycles with
  * RNOTIFY_LONG, else 20.
  *
- * rvm: limit=200
+ * rvm: limit=200 debug_long=1
  */
 #include <liburing.h>
 #include <stdlib.h>

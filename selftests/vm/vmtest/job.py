@@ -65,6 +65,11 @@ class Item:
         """Does the program load the module to measure against?"""
         return "floor" in self.directives
 
+    def only_long(self, kernel=None):
+        """Is it for `make check-long` only, on this kernel?"""
+        return "long" in self.directives or (kernel == "debug" and
+                                             "debug_long" in self.directives)
+
     def runs_on(self, kernel):
         """Is the program meant for this kernel?"""
         return kernel in self.directives.get("kernels", kernel).split(",")
