@@ -105,11 +105,6 @@ stays_on() {
 plan 4
 check "each event, so often as it happened" traced
 check "in order" in_order
-name="histograms from post to completion and from event to reader"
-if [ -e events/rnotify/rnotify_post/hist ]; then
-	check "$name" histograms
-else
-	skip "$name" "no CONFIG_HIST_TRIGGERS"
-fi
+check "histograms from post to completion and from event to reader" histograms
 check "nothing when off" stays_on
 finish
