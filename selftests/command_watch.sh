@@ -85,7 +85,7 @@ decimal() {
 }
 
 misuse() {
-	for rule in counters slots:0 slots:20+13 slots:0+17 drop,4/3 counter,1 'counter,1/2/3'; do
+	for rule in counters slots:0 slots:0+0 slots:20+13 slots:0+17 drop,4/3 counter,1 'counter,1/2/3'; do
 		rnotify watch "$rule" 2>/dev/null
 		[ $? = 2 ] || return 1
 	done

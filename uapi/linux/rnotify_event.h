@@ -136,7 +136,8 @@ enum rnotify_event_flags {
  * @RNOTIFY_REASON_NONE: not ended
  * @RNOTIFY_REASON_LOCAL_CLOSE: DISCONNECT or DESTROY by this process; with
  *	%ETIMEDOUT: DESTROY of a region that operations would not let go of
- * @RNOTIFY_REASON_PEER_CLOSE: the peer said goodbye, or disconnected without
+ * @RNOTIFY_REASON_PEER_CLOSE: the peer said goodbye, or disconnected without; the
+ *	latter whatever ended it, as long as it was not established
  * @RNOTIFY_REASON_PEER_EXIT: the peer's process ended, or closed its fd,
  *	without closing the endpoint first
  * @RNOTIFY_REASON_PEER_LOST: no answer from the peer's host within the

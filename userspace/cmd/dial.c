@@ -78,9 +78,11 @@ int dial(struct rnotify *ctx, const char *where, const struct hello *request,
 	int ret;
 
 	hello_encode(request, private_data);
-	ret = rnotify_resolve(where, DEFAULT_PORT, &dst);
+	/* Nothing is any address, which is one to listen at. */
+	ret = *where ? rnotify_resolve(where, DEFAULT_PORT, &dst) : -EINVAL;
 	if (ret)
-		return fail_call(ctx, RNOTIFY_CALL_RESOLVE, ret, where);
+		return fail_call(ctx, RNOTIFY_CALL_RESOLVE, ret,
+				 *where ? where : "''");
 	if (!dst.port)
 		return fail("%s: nothing can be reached at port 0", where);
 	ret = rnotify_connect(ctx, &dst, &attr, endpoint);

@@ -48,7 +48,7 @@ static bool parse_field(struct rnotify_rule *rule, const char **text)
 			return false;
 		(*text)--;	/* the comma belongs to the match */
 	}
-	if (bits > 16 || shift > 31 || shift + bits > 32)
+	if (!bits || bits > 16 || shift > 31 || shift + bits > 32)
 		return false;
 	rule->slot_shift = (__u8)shift;
 	rule->slot_bits = (__u8)bits;
@@ -75,7 +75,7 @@ const char *watched_parse(struct watched *w, const char *text)
 	} else if (skip(&text, "slots:")) {
 		w->rule.action = RNOTIFY_ACTION_SLOTS;
 		if (!parse_field(&w->rule, &text))
-			return "slots take :SHIFT+BITS, a field of up to 16 of the 32 bits";
+			return "slots take :SHIFT+BITS, a field of 1 to 16 of the 32 bits";
 	} else {
 		return "it begins with counter, slots:SHIFT+BITS or drop";
 	}

@@ -84,7 +84,7 @@ static const struct reason reasons[] = {
 		"Look at the address, at the route to it ('ip route get'), and at 'rdma link' on both hosts." },
 	[RNOTIFY_REASON_TIMEOUT] = {
 		"The peer did not answer in time.",
-		"Look whether it is up and a listener accepts requests there, and whether UDP port 4791 is let through." },
+		"Look whether it is up and a listener accepts requests there, and whether UDP port 4791 is let through; after a link was down, soft-RoCE devices on it have to be made anew ('rdma link delete', 'rdma link add')." },
 	[RNOTIFY_REASON_PROTOCOL] = {
 		"The peer broke the wire protocol.",
 		"Is it rnotify, of a compatible version? 'dmesg' on both hosts may tell more." },
@@ -132,7 +132,7 @@ static void say_ib_status(struct text *t, uint32_t status)
 {
 	switch (status) {
 	case WC_WR_FLUSH_ERR:
-		say(t, " The own device gave the connection up, without saying why: the peer accessed memory that it may not, or not any more (was a share taken back while it still wrote?), or nothing could be sent (does 'ip route get' still lead to it?).");
+		say(t, " The own device gave the connection up, without saying why: nothing could be sent (was a link down, does 'ip route get' still lead to the peer?), or the peer accessed memory that it may not, or not any more (was a share taken back while it still wrote?).");
 		break;
 	case WC_LOC_LEN_ERR:
 	case WC_LOC_QP_OP_ERR:
