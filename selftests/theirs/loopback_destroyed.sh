@@ -15,8 +15,10 @@
 #		--add selftests/theirs/wider.sh=t/wider.sh --add /usr/bin/ib_send_bw \
 #		selftests/theirs/loopback_destroyed.sh
 #
+# With --kernel debug KASAN reports each access to the queue pair that is gone.
+#
 # Not part of any suite: it passes when the kernel has warned, which takes luck. See
-# selftests/vm/vmtest/splat.py, which knows that warning.
+# selftests/vm/vmtest/splat.py, which knows that warning and those reports.
 # shellcheck source=selftests/theirs/wider.sh disable=SC1091
 . /t/wider.sh
 # shellcheck source=selftests/vm/guest/tap.sh disable=SC1091
