@@ -17,7 +17,8 @@ wider() {
 	done
 }
 
-# warned FUNCTION: has the kernel warned in it?
+# warned FUNCTION: has the kernel warned in it?  KASAN's reports behind that may have
+# pushed the warning out of the log.
 warned() {
-	dmesg | grep -q "WARNING: .* $1"
+	dmesg | grep -qE "WARNING: .* $1|BUG: KASAN: slab-use-after-free"
 }
