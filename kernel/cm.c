@@ -164,10 +164,12 @@ static void on_established(struct rnotify_ep *ep,
  * A peer that got our GOODBYE ends its queue pair at once, and its answer (ACK) may
  * go with it: that one is not waited for.
  */
-static void on_left(struct rnotify_ep *ep)
+static void on_disconnected(struct rnotify_ep *ep)
 {
 	spin_lock_bh(&ep->lock);
 	ep->peer_left = true;
+	rnotify_ep_fail_locked(ep, RNOTIFY_REASON_PEER_CLOSE, -ECONNRESET, 0,
+			       0);
 	wake_up_all(&ep->wait);
 	spin_unlock_bh(&ep->lock);
 }
@@ -267,8 +269,7 @@ int rnotify_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *ev)
 		on_rejected(ep, id, ev);
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
-		on_left(ep);
-		rnotify_ep_fail(ep, RNOTIFY_REASON_PEER_CLOSE, -ECONNRESET);
+		on_disconnected(ep);
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		rnotify_ep_fail(ep, RNOTIFY_REASON_DEVICE_REMOVED, -ENODEV);
