@@ -28,7 +28,7 @@ help:
 	@echo '  make demo               a file from one VM to another'
 	@echo '  make check              all tests, on stock kernels 6.1 and 6.12 and one with'
 	@echo '                          KASAN, lockdep, kmemleak (built once, ten minutes); lint'
-	@echo '  make check KERNEL=debug the kselftests on one kernel only: 6.1, 6.12, debug'
+	@echo '  make check KERNEL=6.12  the kselftests on one kernel only: 6.1, 6.12, debug'
 	@echo '  make check-long         everything, on all three kernels'
 	@echo '  make bench              measure, beside verbs, TCP, libfabric and UCX;'
 	@echo '                          tables and plots'

@@ -229,8 +229,8 @@ struct rnotify_sockaddr {
  *	unconsumed: each is a posted receive plus a reserved ring entry. 0: 64
  * @send_depth: send work requests that may be outstanding, 0: 64
  * @keepalive_ms: find a silent dead peer within this time, often in half of it,
- *	0: 5000; 1000 at the least, 655350 at most. Bytes under way extend it by a second for each
- *	128 KiB, by four times itself at most
+ *	0: 5000; 1000 at the least, 655350 at most. Bytes under way extend it
+ *	by a second for each 128 KiB, by four times itself at most
  * @connect_timeout_ms: give up when not established by then, 0: 10000; 655350
  *	at most
  * @remote_regions: regions that the peer may share with this endpoint at one

@@ -84,14 +84,15 @@ static int parse(int argc, char **argv, struct send_options *opt, int *status)
 /* fd or -1, told to the user; also what a regular file holds from here on */
 static int input_open(const char *file, uint64_t *length)
 {
+	bool standard = !strcmp(file, "-");
 	struct stat st;
 	off_t at;
 	int fd;
 
 	*length = 0;
-	if (!strcmp(file, "-") && !stream_usable(STDIN_FILENO))
+	if (standard && !stream_usable(STDIN_FILENO))
 		return -1;
-	fd = strcmp(file, "-") ? open(file, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+	fd = standard ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st)) {
 		fail("%s: %s", file, strerror(errno));
 		return -1;
