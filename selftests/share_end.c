@@ -122,6 +122,17 @@ static void lives(FIXTURE_DATA(fence) *self)
 	rnt_check(!memcmp(self->keep.p + 100, "alive", 5));
 }
 
+/*
+ * For some time of the writer's, by the round. The last round finds it writing,
+ * however late it is scheduled.
+ */
+static void let_it_write(FIXTURE_DATA(fence) *self, unsigned int us, bool last)
+{
+	rnt_sleep_us(us);
+	while (last && !__atomic_load_n(&self->wrote, __ATOMIC_RELAXED))
+		rnt_sleep_us(100);
+}
+
 /* Share, let the peer write, take back: each time, nothing moves any more. */
 TEST_F(fence, P4_share_taken_back)
 {
@@ -135,11 +146,7 @@ TEST_F(fence, P4_share_taken_back)
 		self->remote = grant(self, r.id, &id);
 		self->stop = false;
 		rnt_thread_start(&t, writer, self);
-		rnt_sleep_us(i * 500);
-		/* whatever the moments, the last round finds it writing */
-		while (i == rounds - 1 &&
-		       !__atomic_load_n(&self->wrote, __ATOMIC_RELAXED))
-			rnt_sleep_us(100);
+		let_it_write(self, i * 500, i == rounds - 1);
 		rnt_destroy(&self->b, id);
 		EXPECT_TRUE(frozen(r.p, LEN)) TH_LOG("round %u", i);
 		while (i == rounds - 1 &&
@@ -170,7 +177,7 @@ TEST_F(fence, P4_region_destroyed)
 		self->remote = grant(self, r.id, &id);
 		self->stop = false;
 		rnt_thread_start(&t, writer, self);
-		rnt_sleep_us(i * 300);
+		let_it_write(self, i * 300, i == rounds - 1);
 		rnt_destroy(&self->b, r.id);
 		EXPECT_TRUE(frozen(p, LEN)) TH_LOG("round %u", i);
 		__atomic_store_n(&self->stop, true, __ATOMIC_RELEASE);
