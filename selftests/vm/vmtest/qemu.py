@@ -26,8 +26,9 @@ _APPEND = ("console=ttyS0,115200 loglevel=6 panic=-1 oops=panic sysrq_always_ena
 # that ACPI gives it up: then no interrupt of the network card ever comes.  The MP
 # table tells the same in no time.  And identify_cpu() forgets for a moment that there
 # are five levels of page tables: an interrupt meanwhile, and KASAN takes all addresses
-# for wild ones.
-_APPEND_DEBUG = " kasan_multi_shot pci=noacpi no5lvl"
+# for wild ones.  A report of KASAN's has a hundred lines: a few of them must not push a
+# warning out of the log.
+_APPEND_DEBUG = " kasan_multi_shot pci=noacpi no5lvl log_buf_len=1M"
 
 
 def _die_with_parent():
