@@ -120,12 +120,17 @@ TEST_F(connect, life)
 /* Zero stands for the defaults. */
 TEST_F(connect, defaults)
 {
+	struct rnotify_accept acc = { .size = sizeof(acc) };
 	struct rnotify_endpoint_info info;
+	struct rnotify_connect con = {};
 	__u32 ea, eb;
 
-	ea = rnt_connect(&self->a, variant->addr(), self->port, NULL, 0);
+	ASSERT_EQ(0, rnt_connect_err(&self->a, &con, variant->addr(),
+				     self->port));
+	ea = con.endpoint_id;
 	eb = rnt_request(&self->b, NULL);
-	ASSERT_EQ(0, rnt_accept(&self->b, eb, NULL, 0));
+	acc.endpoint_id = eb;
+	ASSERT_EQ(0, rnt_ioctl(self->b.fd, RNOTIFY_IOCTL_ACCEPT, &acc));
 	rnt_expect(&self->a, ea, RNOTIFY_EVENT_ESTABLISHED, NULL);
 	rnt_expect(&self->b, eb, RNOTIFY_EVENT_ESTABLISHED, NULL);
 	for (int i = 0; i < 2; i++) {

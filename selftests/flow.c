@@ -78,7 +78,7 @@ TEST_F(flow, P2_as_many_as_recv_depth)
 TEST_F(flow, P3_receiver_does_nothing)
 {
 	struct rnotify_params params = {
-		.recv_depth = 20, .keepalive_ms = 1000,
+		.recv_depth = 20, .keepalive_ms = 2000,
 	};
 	struct rnotify_endpoint_info info;
 	struct rnotify_event ev;
@@ -86,7 +86,7 @@ TEST_F(flow, P3_receiver_does_nothing)
 	rnt_pair_open(&self->p, &self->a, &self->b, &params, &params);
 	ASSERT_EQ(20, rnt_post_until_full(&self->a, self->p.ea, 100, 0));
 	/* nothing to wait for: the point is that nothing happens */
-	rnt_sleep_us(3500 * 1000);
+	rnt_sleep_us(5000 * 1000);
 	rnt_info(&self->a, self->p.ea, &info);
 	ASSERT_EQ(RNOTIFY_STATE_ESTABLISHED, info.state);
 	ASSERT_EQ(20, info.tx_confirmed);

@@ -62,13 +62,28 @@ int rnt_connect_err(struct rnt_ctx *c, struct rnotify_connect *arg,
 	return rnt_ioctl(c->fd, RNOTIFY_IOCTL_CONNECT, arg);
 }
 
+/* What is no test of them shall not fail by them where the host stands still. */
+static struct rnotify_params patient(const struct rnotify_params *params)
+{
+	struct rnotify_params p = {};
+
+	if (params)
+		p = *params;
+	if (!p.keepalive_ms)
+		p.keepalive_ms = RNT_KEEPALIVE_MS;
+	if (!p.connect_timeout_ms)
+		p.connect_timeout_ms = RNT_CONNECT_MS;
+	return p;
+}
+
 __u32 rnt_connect_(struct rnt_ctx *c, const char *addr, __u16 port,
 		   const struct rnotify_params *params, __u64 cookie)
 {
-	struct rnotify_connect arg = { .cookie = cookie };
+	struct rnotify_connect arg = {
+		.params = patient(params),
+		.cookie = cookie,
+	};
 
-	if (params)
-		arg.params = *params;
 	rnt_check_eq(0, rnt_connect_err(c, &arg, addr, port));
 	rnt_check(arg.endpoint_id);
 	return arg.endpoint_id;
@@ -80,11 +95,10 @@ int rnt_accept(struct rnt_ctx *c, __u32 endpoint,
 	struct rnotify_accept arg = {
 		.size = sizeof(arg),
 		.endpoint_id = endpoint,
+		.params = patient(params),
 		.cookie = cookie,
 	};
 
-	if (params)
-		arg.params = *params;
 	return rnt_ioctl(c->fd, RNOTIFY_IOCTL_ACCEPT, &arg);
 }
 
@@ -110,28 +124,14 @@ __u32 rnt_request_(struct rnt_ctx *c, struct rnotify_event *ev)
 	return ev->endpoint;
 }
 
-/* What is no test of keepalive shall not fail where the host stands still. */
-static struct rnotify_params patient(const struct rnotify_params *params)
-{
-	struct rnotify_params p = {};
-
-	if (params)
-		p = *params;
-	if (!p.keepalive_ms)
-		p.keepalive_ms = RNT_KEEPALIVE_MS;
-	return p;
-}
-
 void rnt_more_(const struct rnt_pair *p, struct rnt_pair *more,
 	       const struct rnotify_params *pa,
 	       const struct rnotify_params *pb)
 {
-	const struct rnotify_params a = patient(pa), b = patient(pb);
-
 	*more = *p;
-	more->ea = rnt_connect_(p->a, rnt_addr4(), p->port, &a, 0xa);
+	more->ea = rnt_connect_(p->a, rnt_addr4(), p->port, pa, 0xa);
 	more->eb = rnt_request_(p->b, NULL);
-	rnt_check_eq(0, rnt_accept(p->b, more->eb, &b, 0xb));
+	rnt_check_eq(0, rnt_accept(p->b, more->eb, pb, 0xb));
 	rnt_expect_(p->a, more->ea, RNOTIFY_EVENT_ESTABLISHED, NULL);
 	rnt_expect_(p->b, more->eb, RNOTIFY_EVENT_ESTABLISHED, NULL);
 }

@@ -28,8 +28,9 @@
 /* An awaited event or process has this long, times RNOTIFY_SLOW. */
 #define RNT_PATIENCE_MS	10000
 #define RNT_LISTENER_COOKIE	0x6c697374656e
-/* Where keepalive is not the subject */
+/* Where keepalive, or the time to connect, is not the subject */
 #define RNT_KEEPALIVE_MS	20000
+#define RNT_CONNECT_MS		120000
 
 /* ---- failing ---- */
 
@@ -159,12 +160,13 @@ const char *rnt_addr4(void);
 const char *rnt_addr6(void);
 __u32 rnt_listen_(struct rnt_ctx *c, const char *addr, __u16 *port,
 		  unsigned int backlog);
+/* These are patient where the parameters say nothing; the ioctls are not. */
 __u32 rnt_connect_(struct rnt_ctx *c, const char *addr, __u16 port,
 		   const struct rnotify_params *params, __u64 cookie);
-int rnt_connect_err(struct rnt_ctx *c, struct rnotify_connect *arg,
-		    const char *addr, __u16 port);
 int rnt_accept(struct rnt_ctx *c, __u32 endpoint,
 	       const struct rnotify_params *params, __u64 cookie);
+int rnt_connect_err(struct rnt_ctx *c, struct rnotify_connect *arg,
+		    const char *addr, __u16 port);
 int rnt_reject(struct rnt_ctx *c, __u32 endpoint);
 /* The request of a peer, whatever other events there are; its endpoint. */
 __u32 rnt_request_(struct rnt_ctx *c, struct rnotify_event *ev);
@@ -173,7 +175,7 @@ void rnt_pair_open_(struct rnt_pair *p, struct rnt_ctx *a, struct rnt_ctx *b,
 		    const struct rnotify_params *pb);
 /* One more connection of the same two contexts through the pair's listener. */
 void rnt_pair_more_(const struct rnt_pair *p, struct rnt_pair *more);
-/* The same with parameters; keepalive_ms 0 is RNT_KEEPALIVE_MS here */
+/* The same with parameters */
 void rnt_more_(const struct rnt_pair *p, struct rnt_pair *more,
 	       const struct rnotify_params *pa,
 	       const struct rnotify_params *pb);
