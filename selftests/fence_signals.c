@@ -10,13 +10,16 @@
 #include "kselftest_harness.h"
 #include "rnt.h"
 
-#define SPAN	(64 * RNT_PAGE)
+#define SPAN	(8 * RNT_PAGE)
 #define FOREIGN	0xe7
 #define OWN	0x5a
 
-/* Nothing here is found by keepalive. */
+/*
+ * Nothing here is found by keepalive. What is under way has to be over within the
+ * second that a fence has, also on the debug kernel.
+ */
 static const struct rnotify_params params = {
-	.keepalive_ms = 600000, .send_depth = 8,
+	.keepalive_ms = 600000, .send_depth = 4,
 };
 
 FIXTURE(signals)
