@@ -15,6 +15,8 @@ A=$RNOTIFY_ADDR:7483
 
 # watch OPTION...: one that runs until it is ended
 watch() {
+	: >watch.out
+	: >watch.err
 	rnotify watch -l "$A" -m 4096 -i 100 "$@" >watch.out 2>watch.err &
 	pid=$!
 	shows watch.err 'listening on'
@@ -53,7 +55,7 @@ by_rule() {
 }
 
 json() {
-	rnotify watch -l "$A" -m 4096 -q --json -i 100 -n 20 slots:0+4 >watch.out &
+	rnotify watch -l "$A" -m 4096 -q --json -i 100 -n $((4 * RNOTIFY_SLOW)) slots:0+4 >watch.out &
 	pid=$!
 	notify_connects || return 1
 	wait $pid || return 1

@@ -8,13 +8,17 @@
 #include "kselftest_harness.h"
 #include "lie.h"
 
-#define PATIENCE	700	/* ms, to be established */
+/* ms, to be established: for what the other side does before it is silent */
+#define PATIENCE	(200 * rnt_slow())
 #define KEEPALIVE	1000	/* ms */
 
-static const struct rnotify_params impatient = {
-	.keepalive_ms = KEEPALIVE,
-	.connect_timeout_ms = PATIENCE,
-};
+static const struct rnotify_params *impatient(void)
+{
+	static struct rnotify_params params = { .keepalive_ms = KEEPALIVE };
+
+	params.connect_timeout_ms = PATIENCE;
+	return &params;
+}
 
 FIXTURE(silence)
 {
@@ -46,7 +50,7 @@ static void ask(struct lie *l)
 
 static void asked(struct lie *l)
 {
-	l->ep = rnt_connect(&l->c, rnt_addr4(), raw_listen(&l->r), &impatient,
+	l->ep = rnt_connect(&l->c, rnt_addr4(), raw_listen(&l->r), impatient(),
 			    LIE_COOKIE);
 }
 
@@ -78,7 +82,7 @@ TEST_F(silence, answer_without_confirmation)
 	struct lie *l = &self->l;
 
 	ask(l);
-	ASSERT_EQ(0, rnt_accept(&l->c, l->ep, &impatient, LIE_COOKIE));
+	ASSERT_EQ(0, rnt_accept(&l->c, l->ep, impatient(), LIE_COOKIE));
 	lie_told(l, RNOTIFY_REASON_TIMEOUT, -ETIMEDOUT, RNOTIFY_STAGE_ACCEPT);
 	lie_untouched(l);
 }
@@ -234,7 +238,7 @@ static void until(struct lie *l, int when)
 	} else {
 		ask(l);
 		if (when == ACCEPTED)
-			rnt_check_eq(0, rnt_accept(&l->c, l->ep, &impatient,
+			rnt_check_eq(0, rnt_accept(&l->c, l->ep, impatient(),
 						   LIE_COOKIE));
 	}
 	if (when >= SHARED)

@@ -114,7 +114,8 @@ static unsigned int count_rejected(struct rnt_ctx *c)
 	struct rnotify_event ev;
 	unsigned int n = 0;
 
-	while (rnt_take_type(c, 0, RNOTIFY_EVENT_DISCONNECTED, &ev, 300)) {
+	while (rnt_take_type(c, 0, RNOTIFY_EVENT_DISCONNECTED, &ev,
+			     n ? 300 : RNT_PATIENCE_MS)) {
 		rnt_check_eq(RNOTIFY_REASON_REJECTED, ev.down.reason);
 		rnt_check_eq(-ENOMEM, ev.down.error);
 		rnt_destroy(c, ev.endpoint);

@@ -290,21 +290,22 @@ TEST_F(share, spinning_reader)
 {
 	struct rnotify_params pa = { .remote_regions = 2 };
 	struct rnotify_share s = { .rights = R };
-	unsigned int longest = 0, ms;
+	unsigned int rounds = rnt_count(60), late = 0, longest = 0, ms;
 	struct rnt_pair p;
 
 	rnt_more(&self->p, &p, &pa, NULL);
 	s.endpoint_id = p.eb;
 	s.region_id = self->dst.id;
-	for (unsigned int i = 0; i < rnt_count(60); i++) {
+	for (unsigned int i = 0; i < rounds; i++) {
 		ms = share_when_possible(self, &s);
+		late += ms >= 100 * rnt_slow();
 		longest = ms > longest ? ms : longest;
 		rnt_destroy(&self->b, s.share_id);
 		consume_spinning(&self->a, 1);
 		consume_spinning(&self->a, 1);
 	}
 	TH_LOG("longest wait for a place: %u ms", longest);
-	EXPECT_LT(longest, 100 * rnt_slow());
+	EXPECT_LE(late, rounds / 2);
 }
 
 /*
