@@ -93,6 +93,7 @@ serve_faults() {
 	plan $#
 	for f; do
 		fault "$f"
+		: >/tmp/serve
 		/t/dead_peer serve >/tmp/serve &
 		pid=$!
 		await_serving

@@ -52,6 +52,7 @@ active() {
 passive() {
 	plan $((3 * rounds + 1))
 	for i in $(seq $rounds); do
+		: >pong.log
 		rnotify pong 2>pong.log &
 		pid=$!
 		patiently grep -q ^listening pong.log
@@ -63,6 +64,7 @@ passive() {
 		check "round $i: unloaded" patiently rmmod rnotify
 		insmod /t/rnotify.ko
 	done
+	: >pong.log
 	rnotify pong 2>pong.log &
 	pid=$!
 	patiently grep -q ^listening pong.log
