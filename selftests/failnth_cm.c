@@ -19,6 +19,8 @@
 
 /* A lost packet is sent again after some seconds: it shall not be waited for. */
 #define GIVE_UP_MS	1500
+/* Its end is found soon, too. */
+#define SOON_MS		5000
 /* Nothing is lost: that is how long it may take. */
 #define CLEAN_MS	(1000 * rnt_slow())
 
@@ -26,8 +28,6 @@
 #define REFUSED	16
 #define COOKIE	0xacce
 
-/* What ends is found soon, too. */
-static const struct rnotify_params params = { .keepalive_ms = 5000 };
 
 FIXTURE(cm)
 {
@@ -38,6 +38,7 @@ FIXTURE(cm)
 	__u16 port;
 	__u32 listener;
 	/* of the connection that is tried */
+	struct rnotify_params params;
 	__u32 ea;
 	bool up;
 	bool down;
@@ -69,7 +70,7 @@ typedef FIXTURE_DATA(cm) cm;
 static void accept_or_reject(cm *self, __u32 endpoint)
 {
 	self->peers++;
-	if (!rnt_accept(&self->b, endpoint, &params, COOKIE))
+	if (!rnt_accept(&self->b, endpoint, &self->params, COOKIE))
 		return;
 	self->refused[self->nr_refused++ % REFUSED] = endpoint;
 	rnt_reject(&self->b, endpoint);
@@ -145,13 +146,17 @@ static void await(cm *self, bool end)
 }
 
 /* True if it came; either way nothing is left of it. */
-static bool connect_once(cm *self, unsigned int timeout_ms)
+static bool connect_once(cm *self, unsigned int timeout_ms,
+			 unsigned int keepalive_ms)
 {
-	struct rnotify_connect arg = { .params = params };
+	struct rnotify_connect arg = {};
 	uint64_t deadline;
 
-	arg.params.connect_timeout_ms = timeout_ms;
-
+	self->params = (struct rnotify_params){
+		.connect_timeout_ms = timeout_ms,
+		.keepalive_ms = keepalive_ms,
+	};
+	arg.params = self->params;
 	self->up = false;
 	self->down = false;
 	if (rnt_connect_err(&self->a, &arg, rnt_addr4(), self->port))
@@ -169,6 +174,11 @@ static bool connect_once(cm *self, unsigned int timeout_ms)
 		serve(self);
 	}
 	return self->up;
+}
+
+static bool connect_clean(cm *self)
+{
+	return connect_once(self, CLEAN_MS, RNT_KEEPALIVE_MS);
 }
 
 /*
@@ -204,13 +214,13 @@ static void renew_device(cm *self)
 /* The next one has to come, unless it is the device that is broken. */
 static void expect_clean(cm *self, long space, unsigned int *renewed)
 {
-	if (connect_once(self, CLEAN_MS))
+	if (connect_clean(self))
 		return;
 	if (device_answers())
 		rnt_fail("no connection any more, after %ld bytes", space);
 	renew_device(self);
 	++*renewed;
-	if (!connect_once(self, CLEAN_MS))
+	if (!connect_clean(self))
 		rnt_fail("no connection on a new device, after %ld bytes",
 			 space);
 }
@@ -219,13 +229,13 @@ TEST_F_TIMEOUT(cm, P10_one_allocation, RNT_TIMEOUT(190))
 {
 	unsigned int points = 0, struck = 0, lost = 0, renewed = 0;
 
-	ASSERT_TRUE(connect_once(self, CLEAN_MS));
+	ASSERT_TRUE(connect_clean(self));
 	ASSERT_TRUE(device_answers());
 	for (long space = 0; space < (long)BYTES; space += STEP, points++) {
 		bool came;
 
 		rnt_fault_system(space);
-		came = connect_once(self, GIVE_UP_MS);
+		came = connect_once(self, GIVE_UP_MS, SOON_MS);
 		struck += rnt_fault_system_off();
 		if (came)
 			continue;
