@@ -90,6 +90,11 @@ check_leaks() {
 	[ -n "$VM_KMEMLEAK" ] && [ -w $f ] || return 0
 	[ "$1" != rmmod ] || sleep 6
 	echo scan >$f
+	# A list that changed while it was scanned may hide what is on it: seen twice?
+	if [ -n "$(head -c 1 $f)" ]; then
+		sleep 1
+		echo scan >$f
+	fi
 	cat $f >/tmp/kmemleak
 	echo clear >$f
 	if [ -s /tmp/kmemleak ]; then
