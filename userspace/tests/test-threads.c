@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -29,6 +30,7 @@ static struct rnotify_event entries[MAX_ENTRIES];
 static struct rnotify ctx;
 static sem_t kicked;
 static int stalls;
+static bool done;
 
 static uint64_t checksum(uint64_t seq)
 {
@@ -86,6 +88,7 @@ static void *kernel(void *arg)
 		/* B */
 		__atomic_store_n(&head.prod, ++prod, __ATOMIC_RELEASE);
 	}
+	__atomic_store_n(&done, true, __ATOMIC_RELEASE);
 	return arg;
 }
 
@@ -134,20 +137,26 @@ static void ring_make(unsigned int n)
 	fake.fd = FAKE_FD;
 	fake.on_kick = on_kick;
 	stalls = 0;
+	done = false;
 	sem_init(&kicked, 0, 0);
 }
 
 static void two_threads(unsigned int n)
 {
-	time_t start = time(NULL);
 	pthread_t thread;
 	uint64_t seen = 0;
 
 	ring_make(n);
 	CHECK(!pthread_create(&thread, NULL, kernel, NULL));
-	while (seen < EVENTS && time(NULL) - start < 2 * PATIENCE_S)
-		if (!consume(&seen))
-			sched_yield();
+	while (seen < EVENTS) {
+		bool last = __atomic_load_n(&done, __ATOMIC_ACQUIRE);
+
+		if (consume(&seen))
+			continue;
+		if (last)
+			break;
+		sched_yield();
+	}
 	pthread_join(thread, NULL);
 	CHECK(seen == EVENTS);
 	CHECK(!stalls);
