@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "kselftest_harness.h"
-#include "rnt.h"
+#include "stream.h"
 
 FIXTURE(counter)
 {
@@ -173,32 +173,27 @@ static void snapshot(const struct rnotify_counter_page *page, __u64 *count,
 
 TEST_F(counter, page_is_never_torn)
 {
-	unsigned int nr = rnt_count(6000), looks = 0;
+	struct rnt_stream s = { .c = &self->a };
+	unsigned int nr = rnt_count(6000), met = 0;
+	__u64 count = 0, before, bytes;
 	struct rnt_region from, to;
-	__u64 count, bytes;
 	__u32 remote;
-	pid_t pid;
 
 	rnt_region_alloc(&self->a, &from, 64);
 	rnt_region_alloc(&self->b, &to, 64);
 	remote = rnt_grant(&self->p, to.id, 0, 0, RNOTIFY_RIGHT_WRITE, NULL);
-	pid = rnt_fork();
-	if (!pid) {
-		struct rnotify_op op = rnt_op_rw(RNOTIFY_OP_WRITE_IMM,
-						 self->p.ea, from.id, 0, remote,
-						 0, 17);
-
-		for (unsigned int i = 0; i < nr; i++)
-			rnt_post1(&self->a, &op);
-		_exit(0);
-	}
-	do {
+	s.op = rnt_op_rw(RNOTIFY_OP_WRITE_IMM, self->p.ea, from.id, 0, remote,
+			 0, 17);
+	rnt_stream_start(&s);
+	while (met < 8 || count < nr) {
+		before = count;
 		snapshot(self->x.page, &count, &bytes);
 		ASSERT_EQ(count * 17, bytes);
-		looks++;
-	} while (count < nr);
-	rnt_join(pid);
-	ASSERT_LT(1, looks);
+		met += count != before;
+	}
+	nr = rnt_stream_end(&s);
+	rnt_settle(&self->p, true);
+	ASSERT_EQ(nr, rnt_counter_count(&self->x));
 	rnt_region_drop(&self->a, &from);
 	rnt_region_drop(&self->b, &to);
 }

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "kselftest_harness.h"
-#include "rnt.h"
+#include "stream.h"
 
 #define EVENT	RNOTIFY_ACTION_EVENT
 #define COUNTER	RNOTIFY_ACTION_COUNTER
@@ -249,29 +249,9 @@ TEST_F(route, credit_returns_at_once)
 	ASSERT_TRUE(rnt_rnr_same(&rnr));
 }
 
-struct stream {
-	struct rnt_thread thread;
-	struct rnt_ctx *c;
-	__u32 endpoint;
-	unsigned int nr;
-};
-
-static void *stream_fn(void *arg)
+static __u64 counted(FIXTURE_DATA(route) *self)
 {
-	struct stream *s = arg;
-	struct rnotify_op ops[16];
-	unsigned int sent = 0, accepted;
-
-	while (sent < s->nr) {
-		unsigned int n = s->nr - sent < 16 ? s->nr - sent : 16;
-
-		for (unsigned int i = 0; i < n; i++)
-			ops[i] = rnt_op_notify(s->endpoint, sent + i);
-		rnt_check_eq(0, rnt_post(s->c, ops, n, RNT_PATIENCE_MS,
-					 &accepted, NULL));
-		sent += accepted;
-	}
-	return NULL;
+	return rnt_counter_count(&self->x) + rnt_counter_count(&self->y);
 }
 
 /*
@@ -287,25 +267,25 @@ TEST_F(route, changed_atomically_while_traffic_flows)
 		{ rnt_rule(1, 1, COUNTER, self->y.id),
 		  rnt_rule(1, 0, COUNTER, self->x.id) },
 	};
-	struct stream s = {
-		.c = &self->a, .endpoint = self->p.ea, .nr = rnt_count(15000),
+	struct rnt_stream s = {
+		.c = &self->a, .op = rnt_op_notify(self->p.ea, 0),
 	};
+	unsigned int nr = rnt_count(15000), changes = 0, met = 0;
 	struct rnotify_endpoint_info info;
-	unsigned int changes = 0;
 
-	s.nr &= ~1u;
 	set(self, lists[0], 2);
-	rnt_thread_start(&s.thread, stream_fn, &s);
-	do {
+	rnt_stream_start(&s);
+	while (met < 8 || counted(self) < nr) {
+		__u64 before = counted(self);
+
 		set(self, lists[++changes % 2], 2);
-	} while (rnt_counter_count(&self->x) +
-		 rnt_counter_count(&self->y) < s.nr);
-	rnt_thread_join(&s.thread);
-	ASSERT_LT(1, changes);
-	ASSERT_EQ(s.nr / 2, rnt_counter_count(&self->x));
-	ASSERT_EQ(s.nr / 2, rnt_counter_count(&self->y));
-	arrived(self, s.nr, &info);
-	ASSERT_EQ(s.nr, info.rx_counted);
+		met += counted(self) != before;
+	}
+	nr = rnt_stream_end(&s);
+	arrived(self, nr, &info);
+	ASSERT_EQ(nr / 2, rnt_counter_count(&self->x));
+	ASSERT_EQ(nr / 2, rnt_counter_count(&self->y));
+	ASSERT_EQ(nr, info.rx_counted);
 	rnt_expect_none(&self->b, 0, 0);
 }
 
