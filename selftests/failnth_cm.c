@@ -28,7 +28,6 @@
 #define REFUSED	16
 #define COOKIE	0xacce
 
-
 FIXTURE(cm)
 {
 	struct rnt_base base;

@@ -249,7 +249,7 @@ static void scribble(struct __test_metadata *_metadata,
 	       (unsigned long long)longest / 1000,
 	       (unsigned long long)self->h.head->bad_cons);
 	ASSERT_LT(0, self->h.head->bad_cons);
-	ASSERT_GT(2e9 * rnt_slow(), longest);
+	ASSERT_GT(RNT_STALL_MS * 1e6 * rnt_slow(), longest);
 	rnt_settle(&self->good, true);
 
 	/* with the scribbler still at it: the page lives as long as it is mapped */

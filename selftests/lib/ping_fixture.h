@@ -15,9 +15,6 @@
 #include "kselftest_harness.h"
 #include "sleeper.h"
 
-/* A round that takes longer is a stall, times RNOTIFY_SLOW. */
-#define STALL_MS	2000
-
 static void next_event(struct rnt_sleeper *s, struct rnotify_event *ev)
 {
 	do {
@@ -144,7 +141,7 @@ TEST_F_TIMEOUT(ping, P7_ping_pong, RNT_TIMEOUT_LONG(40, 300))
 		sum += ns;
 		if (ns > longest)
 			longest = ns;
-		if (ns > STALL_MS * 1e6 * rnt_slow())
+		if (ns > RNT_STALL_MS * 1e6 * rnt_slow())
 			rnt_fail("round %u took %llu us", i,
 				 (unsigned long long)ns / 1000);
 	}

@@ -27,6 +27,8 @@
 
 /* An awaited event or process has this long, times RNOTIFY_SLOW. */
 #define RNT_PATIENCE_MS	10000
+/* A round trip that takes longer is a stall, times RNOTIFY_SLOW. */
+#define RNT_STALL_MS	2000
 #define RNT_LISTENER_COOKIE	0x6c697374656e
 /* Where keepalive, or the time to connect, is not the subject */
 #define RNT_KEEPALIVE_MS	20000
